@@ -1,0 +1,114 @@
+# tests/DIR/test_*.c: one executable and one ctest entry each, labelled DIR, linked with the layers
+# up to and including its own. Other files of DIR are helpers of its tests; tests/support/*.c of all.
+# tests/soak/soak_*.c: the same with the label soak (tools/soak.sh).
+
+set(vyre_test_layers_base base)
+set(vyre_test_layers_ir base ir)
+set(vyre_test_layers_passes base ir passes)
+set(vyre_test_layers_interp base ir interp)
+set(vyre_test_layers_spirv base ir passes spirv)
+set(vyre_test_layers_kernel ${vyre_codegen_layers})
+set(vyre_test_layers_engine ${vyre_all_layers})
+set(vyre_test_layers_tools ${vyre_all_layers})
+set(vyre_test_layers_proof ${vyre_all_layers})
+set(vyre_test_layers_soak ${vyre_all_layers})
+set(vyre_test_dirs base ir passes interp spirv kernel engine tools proof soak)
+if(VYRE_TEST_DIRS)
+    set(vyre_test_dirs ${VYRE_TEST_DIRS})
+endif()
+
+add_custom_target(vyre_tests)
+
+function(vyre_test_target target)
+    target_link_libraries(${target} PRIVATE vyre_options vyre::dep::cmocka vyre::dep::vulkan
+        vyre::dep::volk vyre::dep::spirv_headers)
+    target_compile_definitions(${target} PRIVATE VYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        VYRE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+endfunction()
+
+function(vyre_test_helpers target)
+    add_library(${target} STATIC EXCLUDE_FROM_ALL ${ARGN})
+    set_target_properties(${target} PROPERTIES
+        ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/private")
+    vyre_test_target(${target})
+endfunction()
+
+file(GLOB sources CONFIGURE_DEPENDS tests/support/*.c)
+if(sources)
+    vyre_test_helpers(vyre_test_support ${sources})
+endif()
+
+foreach(dir IN LISTS vyre_test_dirs)
+    set(prefix test)
+    set(seconds 600)
+    if(dir STREQUAL "soak")
+        set(prefix soak)
+        set(seconds 86400)
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS tests/${dir}/${prefix}_*.c)
+    file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/${dir}/*.c)
+    if(sources)
+        list(REMOVE_ITEM helpers ${sources})
+    endif()
+    if(helpers)
+        vyre_test_helpers(vyre_test_support_${dir} ${helpers})
+        if(dir MATCHES "^(spirv|kernel|tools|proof)$")
+            vyre_link_spirv_tools(vyre_test_support_${dir})
+        endif()
+    endif()
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        add_executable(${name} ${source})
+        vyre_test_target(${name})
+        foreach(library vyre_test_support_${dir} vyre_test_support vyre_tools_common)
+            if(library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
+                continue()
+            endif()
+            if(TARGET ${library})
+                target_link_libraries(${name} PRIVATE ${library})
+            endif()
+        endforeach()
+        vyre_link_layers(${name} ${vyre_test_layers_${dir}})
+        if(dir MATCHES "^(spirv|kernel|tools|proof)$")
+            vyre_link_spirv_tools(${name})
+        endif()
+        add_dependencies(vyre_tests ${name})
+        add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+        set_tests_properties(${name} PROPERTIES LABELS ${dir} TIMEOUT ${seconds}
+            ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+    endforeach()
+endforeach()
+
+# Each public header compiles alone, as C11 and as C++17. They come with nothing defined by us.
+if(NOT VYRE_TEST_DIRS)
+    file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include" include/vyre/*.h)
+    set(units "")
+    foreach(header IN LISTS headers)
+        string(MAKE_C_IDENTIFIER "${header}" name)
+        foreach(extension c cpp)
+            set(unit "${PROJECT_BINARY_DIR}/header-check/${name}.${extension}")
+            file(CONFIGURE OUTPUT "${unit}" CONTENT "#include <${header}>\n#include <${header}>\n")
+            list(APPEND units "${unit}")
+        endforeach()
+    endforeach()
+    if(units)
+        add_library(vyre_header_check OBJECT ${units})
+        target_compile_options(vyre_header_check PRIVATE ${vyre_warnings})
+        target_include_directories(vyre_header_check PRIVATE "${PROJECT_SOURCE_DIR}/include")
+        target_include_directories(vyre_header_check SYSTEM PRIVATE ${VYRE_vma_INCLUDE_DIR})
+        target_link_libraries(vyre_header_check PRIVATE vyre::dep::vulkan)
+    endif()
+endif()
+
+# An install into a prefix of its own, and users of it.
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
+    add_test(NAME install
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/tools/cmake/consumer
+            -DC_COMPILER=${CMAKE_C_COMPILER} -DCXX_COMPILER=${CMAKE_CXX_COMPILER}
+            -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+            -DNM=${CMAKE_NM} -DREADELF=${CMAKE_READELF} -DLIBDIR=${CMAKE_INSTALL_LIBDIR}
+            "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-install.cmake)
+    set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300)
+endif()

@@ -1,0 +1,35 @@
+# tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c.
+
+file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
+if(sources)
+    add_library(vyre_tools_common STATIC EXCLUDE_FROM_ALL ${sources})
+    set_target_properties(vyre_tools_common PROPERTIES
+        ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/private")
+    target_link_libraries(vyre_tools_common PRIVATE vyre_options
+        PUBLIC vyre::dep::vulkan vyre::dep::volk)
+endif()
+
+set(vyre_tools "")
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true tools/vyre-*)
+foreach(folder IN LISTS folders)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c)
+    if(NOT sources)
+        continue()
+    endif()
+    cmake_path(GET folder FILENAME name)
+    add_executable(${name} ${sources})
+    target_compile_definitions(${name} PRIVATE VYRE_VERSION_STRING="${PROJECT_VERSION}")
+    target_link_libraries(${name} PRIVATE vyre::dep::vulkan vyre::dep::volk
+        vyre::dep::spirv_headers)
+    if(TARGET vyre_tools_common)
+        target_link_libraries(${name} PRIVATE vyre_tools_common)
+    endif()
+    vyre_link_layers(${name} ${vyre_all_layers})
+    if(name STREQUAL "vyre-spv")
+        vyre_link_spirv_tools(${name})
+    endif()
+    list(APPEND vyre_tools ${name})
+endforeach()
+if(vyre_tools)
+    install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
