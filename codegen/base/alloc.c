@@ -1,0 +1,68 @@
+/* Host memory: the only file that calls malloc, and checked size arithmetic. */
+#include "codegen/base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_reallocate(void *user, void *old, size_t old_size, size_t new_size)
+{
+    (void)user;
+    (void)old_size;
+    if (new_size == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, new_size);
+}
+
+vyre_allocator vy_allocator_or_default(const vyre_allocator *allocator)
+{
+    if (allocator && allocator->reallocate) {
+        return *allocator;
+    }
+    return (vyre_allocator){NULL, default_reallocate};
+}
+
+bool vy_mul_size(size_t a, size_t b, size_t *out)
+{
+    if (b != 0 && a > SIZE_MAX / b) {
+        return false;
+    }
+    *out = a * b;
+    return true;
+}
+
+bool vy_add_size(size_t a, size_t b, size_t *out)
+{
+    if (a > SIZE_MAX - b) {
+        return false;
+    }
+    *out = a + b;
+    return true;
+}
+
+void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, size_t new_size)
+{
+    vyre_allocator from = vy_allocator_or_default(allocator);
+    return from.reallocate(from.user, old, old_size, new_size);
+}
+
+void *vy_alloc_zeroed(const vyre_allocator *allocator, size_t count, size_t size)
+{
+    size_t total = 0;
+    if (!vy_mul_size(count, size, &total) || total == 0) {
+        return NULL;
+    }
+    void *memory = vy_realloc(allocator, NULL, 0, total);
+    if (memory) {
+        memset(memory, 0, total);
+    }
+    return memory;
+}
+
+void vy_free(const vyre_allocator *allocator, void *memory, size_t size)
+{
+    if (memory) {
+        (void)vy_realloc(allocator, memory, size, 0);
+    }
+}

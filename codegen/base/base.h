@@ -1,0 +1,119 @@
+/* The ground everything stands on: host memory, arenas, growable arrays, text building, hashing and
+ * diagnostics. Reads nothing; knows neither programs nor Vulkan. */
+#ifndef VY_BASE_H
+#define VY_BASE_H
+
+#include "vyre/result.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define VY_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define VY_PRINTF(text, first)
+#endif
+
+#define VY_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Host memory ------------------------------------------------------------------------- */
+
+/* A copy of *allocator, or malloc and free where it is NULL or has no function. */
+vyre_allocator vy_allocator_or_default(const vyre_allocator *allocator);
+/* NULL on failure, for size 0, and where count * size overflows. Memory is zeroed. */
+void *vy_alloc_zeroed(const vyre_allocator *allocator, size_t count, size_t size);
+void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, size_t new_size);
+void vy_free(const vyre_allocator *allocator, void *memory, size_t size);
+
+/* Checked arithmetic: false on overflow, and *out is then untouched. */
+bool vy_mul_size(size_t a, size_t b, size_t *out);
+bool vy_add_size(size_t a, size_t b, size_t *out);
+
+/* ---- Arena -------------------------------------------------------------------------------- */
+
+/* Memory that lives and dies together. Failure is sticky: once an allocation failed, `failed` stays
+ * set; users may go on with reserved entry 0 of their tables and look at `failed` at the end of a
+ * step. Thread-safety: external. */
+typedef struct vy_arena {
+    vyre_allocator allocator;
+    struct vy_arena_block *head;
+    bool failed;
+} vy_arena;
+
+void vy_arena_init(vy_arena *arena, const vyre_allocator *allocator);
+void vy_arena_finish(vy_arena *arena);
+/* Zeroed, aligned for any type; NULL on failure (sticky). Size 0 gives a valid pointer. */
+void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size);
+/* A copy of length bytes with a final zero; NULL on failure. */
+char *vy_arena_text(vy_arena *arena, const char *text, size_t length);
+
+/* ---- Growable arrays in an arena ------------------------------------------------------------ */
+
+/* typedef VY_VEC(uint32_t) my_words;  zero-initialised = empty. Growth copies within the arena;
+ * the old storage stays until the arena ends (total at most twice the final size). */
+#define VY_VEC(T)                                                                                  \
+    struct {                                                                                       \
+        T *data;                                                                                   \
+        uint32_t count, capacity;                                                                  \
+    }
+
+/* Room for `more` further elements of element_size; false on failure (sticky) or over 2^31. */
+bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
+                        uint32_t more, size_t element_size);
+#define vy_vec_reserve(arena, vec, more)                                                           \
+    vy_vec_reserve_raw((arena), (void **)&(vec)->data, (vec)->count, &(vec)->capacity, (more),     \
+                       sizeof *(vec)->data)
+/* Appends a value; false on failure, and the array is then as before. */
+#define vy_vec_push(arena, vec, ...)                                                               \
+    (vy_vec_reserve((arena), (vec), 1) ? ((vec)->data[(vec)->count++] = (__VA_ARGS__), true)       \
+                                       : false)
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* A growing text with a sticky failure. `data` is zero-terminated once anything was appended.
+ * Memory comes from the allocator and is the caller's: vy_text_finish frees it. */
+typedef struct vy_text {
+    vyre_allocator allocator;
+    char *data;
+    size_t size, capacity; /* size without the final zero */
+    bool failed;
+} vy_text;
+
+void vy_text_init(vy_text *text, const vyre_allocator *allocator);
+void vy_text_finish(vy_text *text);
+void vy_text_append(vy_text *text, const char *bytes, size_t size);
+void vy_text_printf(vy_text *text, const char *format, ...) VY_PRINTF(2, 3);
+
+/* ---- Hash ------------------------------------------------------------------------------------ */
+
+/* 64-bit hash of words, the same on every machine and in every run (for keys, not for security). */
+typedef struct vy_hash {
+    uint64_t state;
+} vy_hash;
+void vy_hash_init(vy_hash *hash);
+void vy_hash_bytes(vy_hash *hash, const void *bytes, size_t size);
+void vy_hash_u32(vy_hash *hash, uint32_t word);
+void vy_hash_u64(vy_hash *hash, uint64_t word);
+uint64_t vy_hash_value(const vy_hash *hash);
+
+/* ---- Diagnostics ----------------------------------------------------------------------------- */
+
+/* A place in a source text, both from 1; 0 where there is none. */
+typedef struct vy_loc {
+    uint32_t line, column;
+} vy_loc;
+
+/* Sets every field to "does not apply". NULL is allowed. */
+void vy_diag_clear(vyre_diag *diag);
+/* Fills code, place and message (cut at the size) and returns code; keeps file, segment, pass and
+ * binding. diag may be NULL. Messages say what is wrong and end in "Fix: what to do". */
+vyre_result vy_diag_set(vyre_diag *diag, vyre_result code, vy_loc loc, const char *format, ...)
+    VY_PRINTF(4, 5);
+vyre_result vy_diag_setv(vyre_diag *diag, vyre_result code, vy_loc loc, const char *format,
+                         va_list arguments) VY_PRINTF(4, 0);
+/* The out-of-host-memory error, worded once. */
+vyre_result vy_diag_no_memory(vyre_diag *diag);
+
+#endif
