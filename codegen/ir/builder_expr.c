@@ -1,0 +1,455 @@
+/* Expressions: the pending pool, and its placing into the program in evaluation order. */
+#include "codegen/ir/builder.h"
+
+#include <string.h>
+
+#define MAX_POOL_ID 0xf0000000u
+
+/* ---- The pool -------------------------------------------------------------------------------- */
+
+static vyre_expr add_node(vyre_builder *b, vy_node node)
+{
+    if (b->pool.count >= VYRE_MAX_OPERATIONS || b->program->exprs.count >= VYRE_MAX_OPERATIONS) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "the program has more than %u operations. Fix: make it smaller",
+                        VYRE_MAX_OPERATIONS);
+        return (vyre_expr){0};
+    }
+    node.loc = b->at;
+    if (!vy_vec_push(&b->scratch, &b->pool, node)) {
+        vy_builder_no_memory(b);
+        return (vyre_expr){0};
+    }
+    b->pool_live++;
+    return (vyre_expr){b->pool_base + b->pool.count - 1};
+}
+
+uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what)
+{
+    if (vy_builder_stopped(b)) {
+        return VY_NO_NODE;
+    }
+    uint32_t index = expr.id - b->pool_base;
+    bool is_known = expr.id >= b->pool_base && index < b->pool.count;
+    if (is_known && !(b->pool.data[index].flags & VY_NODE_USED)) {
+        b->pool.data[index].flags |= VY_NODE_USED;
+        b->pool_live--;
+        return index;
+    }
+    if (expr.id == 0) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%s is missing. Fix: pass an expression", what);
+    } else if (is_known || expr.id < b->pool_base) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%s is an expression that was used before. Fix: bind it with "
+                        "vyre_build_let and use vyre_build_variable each time",
+                        what);
+    } else {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%s is no expression of this builder. Fix: pass what a vyre_build_ "
+                        "function of this builder returned",
+                        what);
+    }
+    return VY_NO_NODE;
+}
+
+void vy_builder_release_pool(vyre_builder *b)
+{
+    if (b->pool_live || b->failed) {
+        return;
+    }
+    /* Folded literals take ids without being placed, so only a wrap bounds them. */
+    if (b->pool_base > MAX_POOL_ID) {
+        b->pool_base = 1;
+    }
+    b->pool_base += b->pool.count;
+    b->pool.count = 0;
+    b->pool_args.count = 0;
+}
+
+static uint32_t child_count(const vy_node *node)
+{
+    return node->op == VYRE_OP_CALL ? node->arg[1] : vy_op_get((vyre_op)node->op)->operand_count;
+}
+
+static uint32_t child(const vyre_builder *b, const vy_node *node, uint32_t i)
+{
+    return node->op == VYRE_OP_CALL ? b->pool_args.data[node->arg[0] + i] : node->arg[i];
+}
+
+/* All children are placed. */
+static bool place_node(vyre_builder *b, vy_node *node)
+{
+    vyre_program *p = b->program;
+    vy_expr expr = {.op = node->op,
+                    .type = node->type,
+                    .ref = node->ref,
+                    .bits = (uint32_t)node->bits,
+                    .loc = node->loc};
+    if (p->exprs.count >= VYRE_MAX_OPERATIONS) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, node->loc,
+                        "the program has more than %u operations. Fix: make it smaller",
+                        VYRE_MAX_OPERATIONS);
+        return false;
+    }
+    uint32_t count = child_count(node);
+    if (node->op == VYRE_OP_CALL) {
+        expr.arg[0] = p->call_args.count;
+        expr.arg[1] = count;
+        if (!vy_vec_reserve(&p->arena, &p->call_args, count)) {
+            vy_builder_no_memory(b);
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t placed = b->pool.data[child(b, node, i)].placed;
+        if (node->op == VYRE_OP_CALL) {
+            p->call_args.data[p->call_args.count++] = placed;
+        } else {
+            expr.arg[i] = placed;
+        }
+    }
+    if (!vy_vec_push(&p->arena, &p->exprs, expr)) {
+        vy_builder_no_memory(b);
+        return false;
+    }
+    node->placed = p->exprs.count - 1;
+    return true;
+}
+
+vy_range vy_builder_place(vyre_builder *b, uint32_t root)
+{
+    vy_range range = {b->program->exprs.count, 0, 0};
+    b->visits.count = 0;
+    if (!vy_vec_push(&b->scratch, &b->visits, (vy_visit){root, 0})) {
+        vy_builder_no_memory(b);
+    }
+    while (b->visits.count && !b->failed) {
+        vy_visit *top = &b->visits.data[b->visits.count - 1];
+        vy_node *node = &b->pool.data[top->node];
+        if (top->next < child_count(node)) {
+            uint32_t next = child(b, node, top->next++);
+            if (!vy_vec_push(&b->scratch, &b->visits, (vy_visit){next, 0})) {
+                vy_builder_no_memory(b);
+            }
+            continue;
+        }
+        b->visits.count--;
+        place_node(b, node);
+    }
+    if (b->failed) {
+        return (vy_range){0, 0, 0};
+    }
+    range.end = b->program->exprs.count;
+    range.root = range.end - 1;
+    return range;
+}
+
+/* ---- Leaves ---------------------------------------------------------------------------------- */
+
+static vyre_expr literal(vyre_builder *b, vyre_type type, uint64_t bits)
+{
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = bits});
+}
+
+vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value)
+{
+    return literal(b, VYRE_TYPE_U32, value);
+}
+
+vyre_expr vyre_build_i32(vyre_builder *b, int32_t value)
+{
+    return literal(b, VYRE_TYPE_I32, (uint32_t)value);
+}
+
+vyre_expr vyre_build_f32(vyre_builder *b, float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return literal(b, VYRE_TYPE_F32, bits);
+}
+
+vyre_expr vyre_build_bool(vyre_builder *b, int value)
+{
+    return literal(b, VYRE_TYPE_BOOL, value != 0);
+}
+
+vyre_expr vyre_build_int(vyre_builder *b, uint64_t value)
+{
+    return literal(b, VYRE_TYPE_INT, value);
+}
+
+static vyre_expr leaf(vyre_builder *b, vyre_op op, vyre_type type, uint32_t ref)
+{
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = (uint16_t)op, .type = (uint8_t)type, .ref = ref});
+}
+
+vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant)
+{
+    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, constant, VY_REF_CONSTANT);
+    if (!index) {
+        return (vyre_expr){0};
+    }
+    const vy_named *named = &b->program->constants.data[index];
+    return add_node(
+        b, (vy_node){
+               .op = VYRE_OP_LITERAL, .type = named->type, .ref = index + 1, .bits = named->bits});
+}
+
+vyre_expr vyre_build_builtin(vyre_builder *b, vyre_builtin builtin)
+{
+    if (!vy_builder_stopped(b) && (unsigned)builtin >= VYRE_BUILTIN_COUNT) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%u is no built-in value. Fix: use a VYRE_BUILTIN_ value",
+                        (unsigned)builtin);
+    }
+    return leaf(b, VYRE_OP_BUILTIN, VYRE_TYPE_U32, (uint32_t)builtin);
+}
+
+vyre_expr vyre_build_param_value(vyre_builder *b, vyre_ref param)
+{
+    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, param, VY_REF_PARAM);
+    if (!index) {
+        return (vyre_expr){0};
+    }
+    return leaf(b, VYRE_OP_PARAM, (vyre_type)b->program->params.data[index].type, index);
+}
+
+vyre_expr vyre_build_variable(vyre_builder *b, vyre_ref variable)
+{
+    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, variable, VY_REF_VARIABLE);
+    if (!index) {
+        return (vyre_expr){0};
+    }
+    const vy_var *var = &b->program->vars.data[index];
+    if (var->kind == VY_VAR_ARRAY) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "the array `%s` is used as a value. Fix: use one element: `%s[i]`",
+                        var->name, var->name);
+    }
+    return leaf(b, VYRE_OP_VARIABLE, (vyre_type)var->type, index);
+}
+
+vyre_expr vyre_build_length(vyre_builder *b, vyre_ref buffer)
+{
+    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, buffer, VY_REF_BUFFER);
+    if (!index) {
+        return (vyre_expr){0};
+    }
+    return leaf(b, VYRE_OP_LENGTH, VYRE_TYPE_U32, index);
+}
+
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+vyre_expr vyre_build_load(vyre_builder *b, vyre_ref place, vyre_expr index)
+{
+    uint32_t node = vy_builder_use(b, index, "the index");
+    if (node == VY_NO_NODE || !vy_builder_coerce_index(b, node, "the index")) {
+        return (vyre_expr){0};
+    }
+    const vyre_program *p = b->program;
+    uint32_t entry = place.id & VY_REF_INDEX_MASK;
+    vy_node load = {.op = VYRE_OP_NONE, .ref = entry, .arg = {node}};
+    switch (vy_builder_ref_kind(b, place)) {
+    case VY_REF_BUFFER:
+        load.op = VYRE_OP_LOAD;
+        load.type = p->buffers.data[entry].type;
+        break;
+    case VY_REF_TABLE:
+        load.op = VYRE_OP_TABLE;
+        load.type = p->tables.data[entry].type;
+        break;
+    case VY_REF_VARIABLE:
+        if (p->vars.data[entry].kind == VY_VAR_ARRAY) {
+            load.op = VYRE_OP_ELEMENT;
+            load.type = p->vars.data[entry].type;
+        }
+        break;
+    default:
+        break;
+    }
+    if (load.op == VYRE_OP_NONE) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "what is indexed is no buffer, private array or table. Fix: index one of "
+                        "those");
+        return (vyre_expr){0};
+    }
+    return add_node(b, load);
+}
+
+/* A minus before a literal belongs to the literal: NEGATE of one is a literal again. NaN keeps its
+ * operator, which makes it the canonical one, and so does a named constant, for its name. */
+static bool fold_negate(vyre_builder *b, const vy_node *operand, vyre_expr *out)
+{
+    vy_node node = *operand;
+    if (node.op != VYRE_OP_LITERAL || node.ref) {
+        return false;
+    }
+    switch (node.type) {
+    case VYRE_TYPE_INT:
+        node.flags = node.flags & VY_NODE_NEGATIVE ? 0 : VY_NODE_NEGATIVE;
+        break;
+    case VYRE_TYPE_I32:
+        node.bits = 0u - (uint32_t)node.bits;
+        break;
+    case VYRE_TYPE_F32:
+        if ((node.bits & 0x7fffffffu) > 0x7f800000u) {
+            return false;
+        }
+        node.bits ^= 0x80000000u;
+        break;
+    default:
+        return false;
+    }
+    node.flags &= (uint8_t)~VY_NODE_USED;
+    *out = add_node(b, node);
+    return true;
+}
+
+/* Which operand slots must be empty, and taking of the others. */
+static bool use_operands(vyre_builder *b, vyre_op op, const vyre_expr *operands, uint32_t *nodes)
+{
+    const vy_op_info *info = vy_op_get(op);
+    char what[64] = "an operand of '";
+    strncat(what, info->text, 40);
+    strncat(what, "'", 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        if (i < info->operand_count) {
+            nodes[i] = vy_builder_use(b, operands[i], what);
+            if (nodes[i] == VY_NO_NODE) {
+                return false;
+            }
+        } else if (operands[i].id) {
+            vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                            "'%s' takes %u operands. Fix: pass no more than those", info->text,
+                            info->operand_count);
+            return false;
+        }
+    }
+    return true;
+}
+
+vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, vyre_expr z,
+                        vyre_expr w)
+{
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    if (op == VYRE_OP_FMA) {
+        vy_builder_fail(b, VYRE_ERROR_UNSUPPORTED_FEATURE, b->at,
+                        "fma is not available yet. Fix: write `x * y + z`, which rounds twice");
+        return (vyre_expr){0};
+    }
+    vyre_expr operands[4] = {x, y, z, w};
+    uint32_t nodes[4] = {0};
+    vyre_type type = VYRE_TYPE_VOID;
+    vyre_expr folded = {0};
+    if ((unsigned)op >= VYRE_OP_COUNT) {
+        op = VYRE_OP_NONE;
+    }
+    if (!use_operands(b, op, operands, nodes) || !vy_builder_type_op(b, op, nodes, &type)) {
+        return (vyre_expr){0};
+    }
+    if (op == VYRE_OP_NEGATE && fold_negate(b, &b->pool.data[nodes[0]], &folded)) {
+        return folded;
+    }
+    vy_node node = {.op = (uint16_t)op, .type = (uint8_t)type};
+    memcpy(node.arg, nodes, sizeof nodes);
+    if (type == VYRE_TYPE_INT) {
+        bool is_negative = op == VYRE_OP_NEGATE;
+        for (uint32_t i = 0; i < vy_op_get(op)->operand_count; i++) {
+            is_negative |= (b->pool.data[nodes[i]].flags & VY_NODE_NEGATIVE) != 0;
+        }
+        node.flags = is_negative ? VY_NODE_NEGATIVE : 0;
+    }
+    return add_node(b, node);
+}
+
+/* An untyped operand of a cast is i32 where something in it is negated, else u32. */
+static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr value)
+{
+    if (vy_builder_stopped(b) || !vy_builder_value_type(b, type, "a cast")) {
+        return (vyre_expr){0};
+    }
+    uint32_t node = vy_builder_use(b, value, "the operand of a cast");
+    if (node == VY_NO_NODE) {
+        return (vyre_expr){0};
+    }
+    bool is_negative = b->pool.data[node].flags & VY_NODE_NEGATIVE;
+    if (!vy_builder_settle(b, node, is_negative ? VYRE_TYPE_I32 : VYRE_TYPE_U32)) {
+        return (vyre_expr){0};
+    }
+    if (op == VYRE_OP_BITCAST &&
+        (type == VYRE_TYPE_BOOL || b->pool.data[node].type == VYRE_TYPE_BOOL)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "bitcast does not take or give bool. Fix: use `u32(b)` or `x != 0`");
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = (uint16_t)op, .type = (uint8_t)type, .arg = {node}});
+}
+
+vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value)
+{
+    return cast(b, VYRE_OP_CAST, type, value);
+}
+
+vyre_expr vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_expr value)
+{
+    return cast(b, VYRE_OP_BITCAST, type, value);
+}
+
+uint32_t vy_builder_call(vyre_builder *b, uint32_t function, const vyre_expr *arguments,
+                         uint32_t count)
+{
+    const vy_function *callee = &b->program->functions.data[function];
+    if (count != callee->parameter_count || (count && !arguments)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`%s` takes %u arguments, but %u are given. Fix: pass one for each "
+                        "parameter",
+                        callee->name, callee->parameter_count, count);
+        return VY_NO_NODE;
+    }
+    uint32_t first = b->pool_args.count;
+    if (!vy_vec_reserve(&b->scratch, &b->pool_args, count)) {
+        vy_builder_no_memory(b);
+        return VY_NO_NODE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const vy_var *parameter = &b->program->vars.data[callee->first_parameter + i];
+        uint32_t node = vy_builder_use(b, arguments[i], "an argument");
+        if (node == VY_NO_NODE ||
+            !vy_builder_coerce(b, node, (vyre_type)parameter->type, "the argument")) {
+            return VY_NO_NODE;
+        }
+        b->pool_args.data[b->pool_args.count++] = node;
+    }
+    vy_node call = {
+        .op = VYRE_OP_CALL, .type = callee->return_type, .ref = function, .arg = {first, count}};
+    vyre_expr expr = add_node(b, call);
+    return expr.id ? expr.id - b->pool_base : VY_NO_NODE;
+}
+
+vyre_expr vyre_build_call(vyre_builder *b, vyre_ref function, const vyre_expr *arguments,
+                          uint32_t count)
+{
+    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, function, VY_REF_FUNCTION);
+    if (!index) {
+        return (vyre_expr){0};
+    }
+    const vy_function *callee = &b->program->functions.data[index];
+    if (callee->return_type == VYRE_TYPE_VOID) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`%s` gives no value. Fix: call it as a statement of its own, or give it "
+                        "a return type",
+                        callee->name);
+        return (vyre_expr){0};
+    }
+    uint32_t node = vy_builder_call(b, index, arguments, count);
+    return node == VY_NO_NODE ? (vyre_expr){0} : (vyre_expr){b->pool_base + node};
+}

@@ -1,0 +1,184 @@
+/* A program in memory. Expressions lie in one array in evaluation order: every operand stands before
+ * its user, and each statement owns a contiguous range, so that whoever evaluates, checks or lowers
+ * an expression walks a range from front to back and never recurses. `select`, `&&` and `||` evaluate
+ * all their operands, which makes that walk the meaning and not an approximation of it.
+ * Statements form lists linked by `next`; nested lists hang from `body` and `other`.
+ * Entry 0 of every table is reserved and means "none". */
+#ifndef VY_IR_H
+#define VY_IR_H
+
+#include "codegen/base/base.h"
+#include "codegen/ir/ops.h"
+#include "vyre/program.h"
+
+typedef struct vy_expr {
+    uint16_t op;     /* vyre_op */
+    uint8_t type;    /* vyre_type of the result */
+    uint8_t pad;
+    uint32_t arg[4]; /* operands: indices of earlier entries; CALL: arg[0] first index into
+                        call_args, arg[1] count */
+    uint32_t ref;    /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
+                        vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry */
+    uint32_t bits;   /* LITERAL: the value's bits; bool is 0 or 1 */
+    vy_loc loc;
+} vy_expr;
+
+/* Entries [begin, end) of exprs in evaluation order; `root` is the value (end - 1), 0 when none. */
+typedef struct vy_range {
+    uint32_t begin, end, root;
+} vy_range;
+
+typedef enum vy_stmt_kind {
+    VY_STMT_NONE,
+    VY_STMT_LET,          /* var ref = x */
+    VY_STMT_VAR,          /* var ref = x */
+    VY_STMT_ARRAY,        /* private array ref, zeroed */
+    VY_STMT_ASSIGN,       /* var ref = x */
+    VY_STMT_STORE,        /* buffer ref [x] = y */
+    VY_STMT_ARRAY_STORE,  /* private array var ref [x] = y */
+    VY_STMT_ATOMIC,       /* var result (or 0) = atomic on buffer ref [x], operands y and z */
+    VY_STMT_UNIFORM_LOAD, /* var result = buffer ref [x] between barriers */
+    VY_STMT_CALL,         /* var result (or 0) = x, whose root is a CALL */
+    VY_STMT_IF,           /* x; body, other */
+    VY_STMT_SWITCH,       /* x; body: list of CASE */
+    VY_STMT_CASE,         /* values[first_value .. + value_count), count 0: default; body */
+    VY_STMT_FOR,          /* var result in x .. y step z (z.root 0: 1), down; body */
+    VY_STMT_WHILE,        /* x; body */
+    VY_STMT_BLOCK,        /* body */
+    VY_STMT_REGION,       /* name; body */
+    VY_STMT_BREAK,
+    VY_STMT_CONTINUE,
+    VY_STMT_RETURN,       /* x (root 0 outside functions with a value) */
+    VY_STMT_BARRIER,
+    VY_STMT_GRID_SYNC,
+    VY_STMT_TRAP,         /* bits: the code */
+    VY_STMT_KIND_COUNT
+} vy_stmt_kind;
+
+typedef struct vy_stmt {
+    uint8_t kind;
+    uint8_t atomic, order; /* ATOMIC: vyre_atomic, vyre_order */
+    uint8_t down;          /* FOR */
+    uint32_t next;
+    uint32_t body, other;
+    uint32_t ref, result;
+    vy_range x, y, z; /* evaluated in this order */
+    uint32_t first_value, value_count;
+    uint32_t bits;    /* TRAP: code */
+    uint32_t site;    /* TRAP and WHILE: number of its record site, in textual order from 0 */
+    const char *name; /* REGION */
+    vy_loc loc, end_loc;
+} vy_stmt;
+
+typedef enum vy_var_kind {
+    VY_VAR_LET,
+    VY_VAR_VAR,
+    VY_VAR_ARRAY,
+    VY_VAR_INDEX,    /* of a for loop */
+    VY_VAR_PARAMETER /* of a function */
+} vy_var_kind;
+
+/* One declaration. The same index is never declared twice; the two passes of a function body that
+ * is called twice share it, which is sound because functions do not recurse. */
+typedef struct vy_var {
+    const char *name;
+    uint8_t kind, type;
+    uint32_t array_count; /* ARRAY */
+    uint32_t function;    /* the function it belongs to, 0: the kernel body */
+    vy_loc loc;
+} vy_var;
+
+typedef struct vy_buffer {
+    const char *name;
+    uint8_t mode, type;
+    vy_range count;      /* host expression; root 0: what is bound */
+    uint32_t binding;    /* index among the non-shared buffers, or among the shared ones */
+    vy_loc loc;
+} vy_buffer;
+
+typedef struct vy_named {
+    const char *name;
+    uint8_t type;
+    uint32_t bits; /* constants */
+    vy_loc loc;
+} vy_named;
+
+typedef struct vy_table {
+    const char *name;
+    uint8_t type;
+    const uint32_t *bits;
+    uint32_t count;
+    vy_loc loc;
+} vy_table;
+
+typedef struct vy_function {
+    const char *name;
+    uint8_t return_type;
+    uint32_t first_parameter, parameter_count; /* consecutive entries of vars */
+    uint32_t body;                             /* first statement */
+    bool impure; /* has an atomic, barrier, uniform load, store or trap, itself or by a call */
+    uint32_t kinds; /* bits 1 << vy_stmt_kind: statements it has, itself or by a call */
+    vy_loc loc;
+} vy_function;
+
+struct vyre_program {
+    vy_arena arena;
+    const char *name;
+    uint32_t workgroup[3];
+    uint32_t grid_over;      /* buffer or 0 */
+    uint32_t passes;         /* fixpoint N, default 1 */
+    uint32_t until;          /* buffer or 0 */
+    uint32_t loop_limit;
+    bool fast_math;
+    uint32_t body;           /* first statement */
+    uint32_t site_count;     /* record sites */
+    uint32_t binding_count;  /* non-shared buffers */
+    uint32_t shared_count;
+    VY_VEC(vy_expr) exprs;
+    VY_VEC(uint32_t) call_args;
+    VY_VEC(vy_stmt) stmts;
+    VY_VEC(uint32_t) values; /* of cases */
+    VY_VEC(vy_var) vars;
+    VY_VEC(vy_buffer) buffers;
+    VY_VEC(vy_named) params;
+    VY_VEC(vy_named) constants;
+    VY_VEC(vy_table) tables;
+    VY_VEC(vy_function) functions;
+    uint64_t hash, interface_hash;
+};
+
+/* Checks every rule of the language that the builder does not check while building (docs/language.md
+ * lists them), numbers the record sites, marks impure functions and computes both hashes. */
+vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag);
+
+/* ---- Host-evaluated expressions ------------------------------------------------------------- */
+
+/* What the host knows at a dispatch. */
+typedef struct vy_host_env {
+    const uint32_t *params;
+    const uint32_t *lengths;  /* by binding */
+    uint32_t num_groups[3], group_size[3];
+    const uint32_t *indices;  /* by variable: values of host loop indices */
+} vy_host_env;
+
+/* Whether every entry of the range is something that the host can evaluate at a dispatch: literals,
+ * params, lengths of non-shared buffers, num_groups, group_size, host loop indices (`is_host_index`
+ * by variable, may be NULL), and operators over bool, u32 and i32. */
+bool vy_host_evaluable(const vyre_program *program, vy_range range, const bool *is_host_index,
+                       uint32_t *out_offender);
+/* Evaluates such a range; the caller wires the operators' meaning in (interp/ has it). */
+typedef uint32_t (*vy_eval_fn)(vyre_op op, vyre_type result, vyre_type operand,
+                               const uint32_t *operands, bool flush_denormals);
+uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_host_env *env,
+                          vy_eval_fn eval, uint32_t *scratch); /* scratch: end - begin words */
+
+/* Whether the statement list, or anything inside it, contains a statement of that kind (functions
+ * called are followed). */
+bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind kind);
+
+/* A12: the program uses none of lid, wid, group_size, num_groups, shared memory, barriers, uniform
+ * loads. Then the workgroup size may be overridden and invocations beyond the elements run nothing.
+ * out_use (may be NULL): the text of the first use found otherwise. */
+bool vy_program_is_workgroup_agnostic(const vyre_program *program, const char **out_use);
+
+#endif

@@ -1,0 +1,443 @@
+/* Tokens of the text form, one at a time, in time linear in the text. */
+#include "codegen/ir/lexer.h"
+
+#include "codegen/ir/number.h"
+
+#include <string.h>
+
+static const char *const punctuators[] = {
+#define VY_X(name, text) text,
+    VY_PUNCTUATORS(VY_X)
+#undef VY_X
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex_digit(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static uint32_t hex_value(char c)
+{
+    return (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+/* 0 behind the end, which no rule takes for anything. */
+static char char_at(const vy_lexer *lexer, size_t at)
+{
+    return at < lexer->size ? lexer->text[at] : '\0';
+}
+
+static vy_loc loc_at(const vy_lexer *lexer, size_t at)
+{
+    return (vy_loc){lexer->line, (uint32_t)(at - lexer->line_begin) + 1};
+}
+
+void vy_lexer_fail(vy_lexer *lexer, vy_loc loc, const char *format, ...)
+{
+    if (lexer->failed) {
+        return;
+    }
+    lexer->failed = true;
+    va_list arguments;
+    va_start(arguments, format);
+    vy_diag_setv(&lexer->error, VYRE_ERROR_INVALID_PROGRAM, loc, format, arguments);
+    va_end(arguments);
+}
+
+const char *vy_token_kind_text(vy_token_kind kind)
+{
+    switch (kind) {
+    case VY_TOKEN_END:
+        return "end of the text";
+    case VY_TOKEN_NAME:
+        return "name";
+    case VY_TOKEN_INTEGER:
+    case VY_TOKEN_FLOAT:
+        return "number";
+    case VY_TOKEN_STRING:
+        return "string";
+    default:
+        return kind < VY_TOKEN_KIND_COUNT ? punctuators[kind - VY_TOKEN_STRING - 1] : "";
+    }
+}
+
+void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *names)
+{
+    *lexer = (vy_lexer){.text = text, .size = size, .line = 1, .names = names};
+    vy_diag_clear(&lexer->error);
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        lexer->at = lexer->line_begin = 3;
+    } else if (size >= 2 &&
+               (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+        vy_lexer_fail(lexer, (vy_loc){1, 1}, "the text is UTF-16. Fix: save it as ASCII or UTF-8");
+    }
+}
+
+static void skip_block_comment(vy_lexer *lexer)
+{
+    vy_loc begin = loc_at(lexer, lexer->at);
+    for (lexer->at += 2; lexer->at < lexer->size; lexer->at++) {
+        char c = lexer->text[lexer->at];
+        if (c == '*' && char_at(lexer, lexer->at + 1) == '/') {
+            lexer->at += 2;
+            return;
+        }
+        if (c == '\0') {
+            vy_lexer_fail(lexer, loc_at(lexer, lexer->at),
+                          "a zero byte in a comment. Fix: remove it");
+            return;
+        }
+        if (c == '\n') {
+            lexer->line++;
+            lexer->line_begin = lexer->at + 1;
+        }
+    }
+    vy_lexer_fail(lexer, begin, "this comment has no end. Fix: write */ where it ends");
+}
+
+static void skip_line_comment(vy_lexer *lexer)
+{
+    for (; lexer->at < lexer->size && lexer->text[lexer->at] != '\n'; lexer->at++) {
+        if (lexer->text[lexer->at] == '\0') {
+            vy_lexer_fail(lexer, loc_at(lexer, lexer->at),
+                          "a zero byte in a comment. Fix: remove it");
+            return;
+        }
+    }
+}
+
+static void skip_blanks(vy_lexer *lexer)
+{
+    while (!lexer->failed && lexer->at < lexer->size) {
+        char c = lexer->text[lexer->at];
+        char after = char_at(lexer, lexer->at + 1);
+        if (c == '\n') {
+            lexer->at++;
+            lexer->line++;
+            lexer->line_begin = lexer->at;
+        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+            lexer->at++;
+        } else if (c == '/' && after == '/') {
+            skip_line_comment(lexer);
+        } else if (c == '/' && after == '*') {
+            skip_block_comment(lexer);
+        } else {
+            return;
+        }
+    }
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+/* Digits and '_' from `at`; the place behind them. */
+static size_t skip_digits(const vy_lexer *lexer, size_t at, bool hex)
+{
+    while (is_digit(char_at(lexer, at)) || char_at(lexer, at) == '_' ||
+           (hex && is_hex_digit(char_at(lexer, at)))) {
+        at++;
+    }
+    return at;
+}
+
+/* The place behind an exponent that starts at `at`, or `at` where there is none. */
+static size_t skip_exponent(const vy_lexer *lexer, size_t at, char letter)
+{
+    if ((char_at(lexer, at) | 0x20) != letter) {
+        return at;
+    }
+    size_t digits = at + 1;
+    if (char_at(lexer, digits) == '+' || char_at(lexer, digits) == '-') {
+        digits++;
+    }
+    return is_digit(char_at(lexer, digits)) ? skip_digits(lexer, digits, false) : at;
+}
+
+static void read_integer(vy_lexer *lexer, vy_token *token, size_t begin, uint32_t radix)
+{
+    uint64_t value = 0;
+    bool digits = false;
+    for (size_t i = begin; i < lexer->at; i++) {
+        char c = lexer->text[i];
+        if (c == '_') {
+            continue;
+        }
+        uint32_t digit = hex_value(c);
+        if (digit >= radix) {
+            vy_lexer_fail(lexer, loc_at(lexer, i),
+                          "%c is no digit of a binary number. Fix: write 0 and 1 only, or 0x...",
+                          c);
+            return;
+        }
+        digits = true;
+        value = value <= (UINT64_MAX - digit) / radix ? value * radix + digit : UINT64_MAX;
+    }
+    if (!digits) {
+        vy_lexer_fail(lexer, token->loc, "a number without digits. Fix: write digits behind %.2s",
+                      lexer->text + token->begin);
+    }
+    token->kind = VY_TOKEN_INTEGER;
+    token->value = value;
+}
+
+static void fail_number_suffix(vy_lexer *lexer, const vy_token *token, const char *suffix,
+                               size_t length)
+{
+    const char *type = NULL;
+    if (length == 1) {
+        char c = (char)(suffix[0] | 0x20);
+        type = c == 'l' ? "i64" : c == 'h' ? "f16" : c == 'd' ? "f64" : NULL;
+    } else if (length == 2 && (suffix[0] | 0x20) == 'u' && (suffix[1] | 0x20) == 'l') {
+        type = "u64";
+    }
+    if (type) {
+        vy_lexer_fail(lexer, token->loc,
+                      "%s is not available yet, so the suffix %.*s is none. Fix: write u, i or f",
+                      type, (int)length, suffix);
+    } else {
+        vy_lexer_fail(lexer, token->loc,
+                      "a number runs into the name %.*s. Fix: put a blank between them, or write "
+                      "the suffix u, i or f",
+                      (int)(length < 40 ? length : 40), suffix);
+    }
+}
+
+static void read_suffix(vy_lexer *lexer, vy_token *token)
+{
+    size_t begin = lexer->at;
+    while (is_name_char(char_at(lexer, lexer->at))) {
+        lexer->at++;
+    }
+    size_t length = lexer->at - begin;
+    if (length == 0 || lexer->failed) {
+        return;
+    }
+    char c = lexer->text[begin];
+    bool integer = token->kind == VY_TOKEN_INTEGER;
+    if (length == 1 && integer && (c == 'u' || c == 'i')) {
+        token->suffix = c;
+    } else if (length != 1 || c != 'f' || integer) {
+        if (length == 1 && (c == 'u' || c == 'i')) {
+            vy_lexer_fail(lexer, token->loc,
+                          "the integer suffix %c on a number with a fraction. Fix: leave out the "
+                          "suffix or the fraction",
+                          c);
+        }
+        fail_number_suffix(lexer, token, lexer->text + begin, length);
+    }
+}
+
+static void finish_float(vy_lexer *lexer, vy_token *token, uint32_t bits)
+{
+    token->kind = VY_TOKEN_FLOAT;
+    token->value = bits;
+    if (bits == 0x7f800000u) {
+        vy_lexer_fail(lexer, token->loc,
+                      "the number is larger than any f32. Fix: write a smaller one, or inf");
+    }
+}
+
+static void read_prefixed_number(vy_lexer *lexer, vy_token *token)
+{
+    size_t begin = token->begin + 2;
+    if ((lexer->text[token->begin + 1] | 0x20) == 'b') {
+        lexer->at = skip_digits(lexer, begin, false);
+        read_integer(lexer, token, begin, 2);
+        return;
+    }
+    size_t at = skip_digits(lexer, begin, true);
+    bool point = char_at(lexer, at) == '.' && is_hex_digit(char_at(lexer, at + 1));
+    size_t end = point ? skip_digits(lexer, at + 1, true) : at;
+    size_t behind = skip_exponent(lexer, end, 'p');
+    if (behind == end) {
+        lexer->at = at;
+        if (point) {
+            vy_lexer_fail(lexer, token->loc,
+                          "a hexadecimal fraction without an exponent. Fix: write p0 behind it");
+        }
+        read_integer(lexer, token, begin, 16);
+        return;
+    }
+    lexer->at = behind;
+    finish_float(lexer, token, vy_number_read_hex(lexer->text + begin, behind - begin));
+}
+
+static void read_number(vy_lexer *lexer, vy_token *token)
+{
+    size_t begin = token->begin;
+    char second = (char)(char_at(lexer, begin + 1) | 0x20);
+    if (lexer->text[begin] == '0' && (second == 'x' || second == 'b')) {
+        read_prefixed_number(lexer, token);
+        read_suffix(lexer, token);
+        return;
+    }
+    size_t at = skip_digits(lexer, begin, false);
+    bool is_float = false;
+    if (char_at(lexer, at) == '.' && is_digit(char_at(lexer, at + 1))) {
+        at = skip_digits(lexer, at + 1, false);
+        is_float = true;
+    } else if (char_at(lexer, at) == '.' && char_at(lexer, at + 1) != '.') {
+        vy_lexer_fail(lexer, token->loc, "a number that ends in a point. Fix: write %.*s.0",
+                      (int)(at - begin < 40 ? at - begin : 40), lexer->text + begin);
+    }
+    size_t behind = skip_exponent(lexer, at, 'e');
+    is_float |= behind != at;
+    lexer->at = behind;
+    if (is_float) {
+        finish_float(lexer, token, vy_number_read_decimal(lexer->text + begin, behind - begin));
+        read_suffix(lexer, token);
+        return;
+    }
+    if (char_at(lexer, at) == 'f' && !is_name_char(char_at(lexer, at + 1))) {
+        lexer->at = at + 1; /* 16777217f is an f32 and may have any size */
+        token->suffix = 0;
+        finish_float(lexer, token, vy_number_read_decimal(lexer->text + begin, at - begin));
+        return;
+    }
+    read_integer(lexer, token, begin, 10);
+    read_suffix(lexer, token);
+}
+
+/* ---- Strings and names ------------------------------------------------------------------------
+ */
+
+static void read_string(vy_lexer *lexer, vy_token *token)
+{
+    token->kind = VY_TOKEN_STRING;
+    for (lexer->at++; lexer->at < lexer->size; lexer->at++) {
+        char c = lexer->text[lexer->at];
+        if (c == '"') {
+            lexer->at++;
+            return;
+        }
+        if (c == '\n') {
+            break;
+        }
+        if (c < ' ' || c > '~') {
+            vy_lexer_fail(lexer, loc_at(lexer, lexer->at),
+                          "byte 0x%02x in a string. Fix: write printable ASCII, or \\x%02x",
+                          (unsigned char)c, (unsigned char)c);
+            return;
+        }
+        if (c == '\\' && lexer->at + 1 < lexer->size && lexer->text[lexer->at + 1] != '\n') {
+            lexer->at++;
+        }
+    }
+    vy_lexer_fail(lexer, token->loc, "this string has no end on its line. Fix: write \" there");
+}
+
+const char *vy_lexer_string(vy_lexer *lexer, const vy_token *token)
+{
+    char out[VYRE_MAX_NAME + 1];
+    size_t size = 0;
+    for (size_t i = token->begin + 1; i + 1 < token->end; i++) {
+        char c = lexer->text[i];
+        if (c == '\\') {
+            c = lexer->text[++i];
+            if (c == 'x' && i + 3 < token->end && is_hex_digit(lexer->text[i + 1]) &&
+                is_hex_digit(lexer->text[i + 2])) {
+                c = (char)(hex_value(lexer->text[i + 1]) << 4 | hex_value(lexer->text[i + 2]));
+                i += 2;
+            } else if (c != '"' && c != '\\') {
+                vy_lexer_fail(lexer, token->loc,
+                              "an unknown escape in a string. Fix: write \\\\, \\\" or \\xHH");
+                return NULL;
+            }
+        }
+        if (c == '\0' || size == VYRE_MAX_NAME) {
+            vy_lexer_fail(lexer, token->loc,
+                          c ? "a string of more than 255 bytes. Fix: shorten it"
+                            : "a zero byte in a string. Fix: remove it");
+            return NULL;
+        }
+        out[size++] = c;
+    }
+    return vy_arena_text(lexer->names->arena, out, size);
+}
+
+static void read_name(vy_lexer *lexer, vy_token *token)
+{
+    while (is_name_char(char_at(lexer, lexer->at))) {
+        lexer->at++;
+    }
+    size_t length = lexer->at - token->begin;
+    token->kind = VY_TOKEN_NAME;
+    if (length > VYRE_MAX_NAME) {
+        vy_lexer_fail(lexer, token->loc, "a name of %zu bytes, more than %u. Fix: shorten %.20s...",
+                      length, VYRE_MAX_NAME, lexer->text + token->begin);
+        return;
+    }
+    token->name = vy_names_intern(lexer->names, lexer->text + token->begin, length);
+    if (!token->name) {
+        lexer->failed = true; /* out of memory: the arena says so */
+    }
+}
+
+static void read_punctuator(vy_lexer *lexer, vy_token *token)
+{
+    const char *at = lexer->text + token->begin;
+    size_t left = lexer->size - token->begin;
+    for (uint32_t i = 0; i < VY_COUNT_OF(punctuators); i++) {
+        const char *text = punctuators[i];
+        size_t length = text[1] == '\0' ? 1 : text[2] == '\0' ? 2 : 3;
+        if (text[0] == at[0] && length <= left && memcmp(text, at, length) == 0) {
+            token->kind = (uint8_t)(VY_TOKEN_STRING + 1 + i);
+            lexer->at += length;
+            return;
+        }
+    }
+    unsigned byte = (unsigned char)at[0];
+    if (byte == 0) {
+        vy_lexer_fail(lexer, token->loc, "a zero byte. Fix: remove it");
+    } else if (byte >= 0x80) {
+        vy_lexer_fail(lexer, token->loc,
+                      "byte 0x%02x is not ASCII. Fix: write ASCII; other characters may stand in "
+                      "comments only",
+                      byte);
+    } else if (byte == '\'') {
+        vy_lexer_fail(lexer, token->loc,
+                      "there are no character literals. Fix: write the number, or \"...\"");
+    } else if (byte > ' ' && byte < 0x7f) {
+        vy_lexer_fail(lexer, token->loc, "the character %c has no meaning. Fix: remove it",
+                      (char)byte);
+    } else {
+        vy_lexer_fail(lexer, token->loc, "the control byte 0x%02x. Fix: remove it", byte);
+    }
+}
+
+void vy_lexer_next(vy_lexer *lexer, vy_token *out_token)
+{
+    vy_token token = {.kind = VY_TOKEN_END};
+    skip_blanks(lexer);
+    token.loc = loc_at(lexer, lexer->at);
+    token.begin = lexer->at;
+    if (!lexer->failed && lexer->at < lexer->size) {
+        char c = lexer->text[lexer->at];
+        if (is_digit(c)) {
+            read_number(lexer, &token);
+        } else if (is_name_char(c)) {
+            read_name(lexer, &token);
+        } else if (c == '"') {
+            read_string(lexer, &token);
+        } else if (c == '.' && is_digit(char_at(lexer, lexer->at + 1))) {
+            vy_lexer_fail(lexer, token.loc,
+                          "a number that begins with a point. Fix: write 0 in front of it");
+        } else {
+            read_punctuator(lexer, &token);
+        }
+    }
+    if (lexer->failed) {
+        token.kind = VY_TOKEN_END;
+    }
+    token.end = lexer->at;
+    *out_token = token;
+}

@@ -1,0 +1,91 @@
+/* Programs: their end, their accessors and questions about what they contain. */
+#include "codegen/ir/walk.h"
+
+void vyre_program_destroy(vyre_program **program)
+{
+    if (!program || !*program) {
+        return;
+    }
+    vyre_program *p = *program;
+    *program = NULL;
+    vyre_allocator memory = p->arena.allocator;
+    vy_arena_finish(&p->arena);
+    vy_free(&memory, p, sizeof *p);
+}
+
+const char *vyre_program_name(const vyre_program *program)
+{
+    return program && program->name ? program->name : "";
+}
+
+uint64_t vyre_program_hash(const vyre_program *program)
+{
+    return program ? program->hash : 0;
+}
+
+uint64_t vyre_program_interface_hash(const vyre_program *program)
+{
+    return program ? program->interface_hash : 0;
+}
+
+static bool range_calls(const vyre_program *program, const vy_range *range, uint32_t kinds)
+{
+    for (uint32_t i = range->begin; i < range->end; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        if (expr->op == VYRE_OP_CALL && (program->functions.data[expr->ref].kinds & kinds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind kind)
+{
+    vy_walk walk;
+    uint32_t index = 0;
+    uint32_t kinds = 1u << kind;
+    vy_walk_begin(&walk, program, first);
+    for (vy_walk_event event; (event = vy_walk_next(&walk, &index)) != VY_WALK_END;) {
+        if (event != VY_WALK_ENTER) {
+            continue;
+        }
+        const vy_stmt *stmt = &program->stmts.data[index];
+        if (stmt->kind == kind || range_calls(program, &stmt->x, kinds) ||
+            range_calls(program, &stmt->y, kinds) || range_calls(program, &stmt->z, kinds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The text of what makes the workgroup's shape visible, or NULL. */
+static const char *shape_use(const vyre_program *program)
+{
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        bool is_global = expr->ref <= VYRE_BUILTIN_GID_Z || expr->ref == VYRE_BUILTIN_PASS;
+        if (expr->op == VYRE_OP_BUILTIN && !is_global) {
+            return vy_builtin_text((vyre_builtin)expr->ref);
+        }
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        switch (program->stmts.data[i].kind) {
+        case VY_STMT_BARRIER:
+            return "barrier";
+        case VY_STMT_UNIFORM_LOAD:
+            return "a uniform load";
+        default:
+            break;
+        }
+    }
+    return program->shared_count ? "shared memory" : NULL;
+}
+
+bool vy_program_is_workgroup_agnostic(const vyre_program *program, const char **out_use)
+{
+    const char *use = shape_use(program);
+    if (out_use) {
+        *out_use = use;
+    }
+    return use == NULL;
+}

@@ -1,0 +1,138 @@
+/* Both hashes of a program. The first is over what a program means and nothing else: no names, no
+ * places, and expressions numbered from the start of their range, so that the order in which they
+ * were built cannot be seen. */
+#include "codegen/ir/validate.h"
+
+#include <string.h>
+
+static void hash_name(vy_hash *hash, const char *name)
+{
+    vy_hash_bytes(hash, name, strlen(name));
+}
+
+static void hash_range(vy_hash *hash, const vyre_program *p, const vy_range *range)
+{
+    vy_hash_u32(hash, range->end - range->begin);
+    for (uint32_t i = range->begin; i < range->end; i++) {
+        const vy_expr *expr = &p->exprs.data[i];
+        bool is_literal = expr->op == VYRE_OP_LITERAL;
+        vy_hash_u64(hash, (uint64_t)expr->op << 8 | expr->type);
+        vy_hash_u32(hash, is_literal ? expr->bits : expr->ref);
+        uint32_t count = vy_op_get((vyre_op)expr->op)->operand_count;
+        for (uint32_t a = 0; a < count; a++) {
+            vy_hash_u32(hash, expr->arg[a] - range->begin);
+        }
+        if (expr->op != VYRE_OP_CALL) {
+            continue;
+        }
+        vy_hash_u32(hash, expr->arg[1]);
+        for (uint32_t a = 0; a < expr->arg[1]; a++) {
+            vy_hash_u32(hash, p->call_args.data[expr->arg[0] + a] - range->begin);
+        }
+    }
+}
+
+static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
+{
+    vy_hash_u64(hash, (uint64_t)stmt->kind | (uint64_t)stmt->atomic << 8 |
+                          (uint64_t)stmt->order << 16 | (uint64_t)stmt->down << 24 |
+                          (uint64_t)stmt->bits << 32);
+    vy_hash_u64(hash, (uint64_t)stmt->ref << 32 | stmt->result);
+    for (uint32_t r = 0; r < 3; r++) {
+        hash_range(hash, p, vy_stmt_range(stmt, r));
+    }
+    if (stmt->kind == VY_STMT_ARRAY) {
+        vy_hash_u32(hash, p->vars.data[stmt->ref].type);
+        vy_hash_u32(hash, p->vars.data[stmt->ref].array_count);
+    }
+    vy_hash_u32(hash, stmt->value_count);
+    for (uint32_t i = 0; i < stmt->value_count; i++) {
+        vy_hash_u32(hash, p->values.data[stmt->first_value + i]);
+    }
+}
+
+static void hash_list(vy_hash *hash, const vyre_program *p, uint32_t first)
+{
+    vy_walk walk;
+    uint32_t index = 0;
+    vy_walk_begin(&walk, p, first);
+    for (vy_walk_event event; (event = vy_walk_next(&walk, &index)) != VY_WALK_END;) {
+        vy_hash_u32(hash, (uint32_t)event);
+        if (event == VY_WALK_ENTER) {
+            hash_stmt(hash, p, &p->stmts.data[index]);
+        }
+    }
+    vy_hash_u32(hash, VY_WALK_END);
+}
+
+static uint64_t hash_meaning(const vyre_program *p)
+{
+    vy_hash hash;
+    vy_hash_init(&hash);
+    for (int i = 0; i < 3; i++) {
+        vy_hash_u32(&hash, p->workgroup[i]);
+    }
+    vy_hash_u32(&hash, p->grid_over);
+    vy_hash_u32(&hash, p->passes);
+    vy_hash_u32(&hash, p->until);
+    vy_hash_u32(&hash, p->loop_limit);
+    vy_hash_u32(&hash, p->fast_math);
+    vy_hash_u32(&hash, p->buffers.count);
+    for (uint32_t i = 1; i < p->buffers.count; i++) {
+        vy_hash_u32(&hash, p->buffers.data[i].mode);
+        vy_hash_u32(&hash, p->buffers.data[i].type);
+        hash_range(&hash, p, &p->buffers.data[i].count);
+    }
+    vy_hash_u32(&hash, p->params.count);
+    for (uint32_t i = 1; i < p->params.count; i++) {
+        vy_hash_u32(&hash, p->params.data[i].type);
+    }
+    vy_hash_u32(&hash, p->tables.count);
+    for (uint32_t i = 1; i < p->tables.count; i++) {
+        const vy_table *table = &p->tables.data[i];
+        vy_hash_u32(&hash, table->type);
+        vy_hash_u32(&hash, table->count);
+        for (uint32_t e = 0; e < table->count; e++) {
+            vy_hash_u32(&hash, table->bits[e]);
+        }
+    }
+    vy_hash_u32(&hash, p->functions.count);
+    for (uint32_t i = 1; i < p->functions.count; i++) {
+        const vy_function *function = &p->functions.data[i];
+        vy_hash_u32(&hash, function->return_type);
+        vy_hash_u32(&hash, function->parameter_count);
+        for (uint32_t a = 0; a < function->parameter_count; a++) {
+            vy_hash_u32(&hash, p->vars.data[function->first_parameter + a].type);
+        }
+        hash_list(&hash, p, function->body);
+    }
+    hash_list(&hash, p, p->body);
+    return vy_hash_value(&hash);
+}
+
+static uint64_t hash_interface(const vyre_program *p)
+{
+    vy_hash hash;
+    vy_hash_init(&hash);
+    vy_hash_u32(&hash, p->binding_count);
+    for (uint32_t i = 1; i < p->buffers.count; i++) {
+        const vy_buffer *buffer = &p->buffers.data[i];
+        if (buffer->mode != VYRE_BUFFER_SHARED) {
+            hash_name(&hash, buffer->name);
+            vy_hash_u32(&hash, buffer->mode);
+            vy_hash_u32(&hash, buffer->type);
+        }
+    }
+    vy_hash_u32(&hash, p->params.count);
+    for (uint32_t i = 1; i < p->params.count; i++) {
+        hash_name(&hash, p->params.data[i].name);
+        vy_hash_u32(&hash, p->params.data[i].type);
+    }
+    return vy_hash_value(&hash);
+}
+
+void vy_program_compute_hashes(vyre_program *program)
+{
+    program->hash = hash_meaning(program);
+    program->interface_hash = hash_interface(program);
+}

@@ -1,0 +1,327 @@
+/* Programs: types, operators, and the builder that makes a program from C. `text.h` reads and prints
+ * the same programs as `.vyre` text; docs/language.md states what every construct means. */
+#ifndef VYRE_PROGRAM_H
+#define VYRE_PROGRAM_H
+
+#include "vyre/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element and value types. Numbers are stable. */
+#define VYRE_TYPES(X)                                                                              \
+    /* name, number, keyword, bytes in memory */                                                   \
+    X(VOID, 0, "void", 0)                                                                          \
+    X(BOOL, 1, "bool", 4)                                                                          \
+    X(U32, 2, "u32", 4)                                                                            \
+    X(I32, 3, "i32", 4)                                                                            \
+    X(F32, 4, "f32", 4)
+
+typedef enum vyre_type {
+#define VYRE_X(name, number, keyword, size) VYRE_TYPE_##name = number,
+    VYRE_TYPES(VYRE_X)
+#undef VYRE_X
+    VYRE_TYPE_COUNT,
+    /* An integer literal that has not met a typed operand yet. Never in a finished program. */
+    VYRE_TYPE_INT = 255
+} vyre_type;
+
+/* Size of one element in a buffer, in bytes; 0 for void and unknown numbers. */
+VYRE_API uint32_t vyre_type_size(vyre_type type);
+VYRE_API const char *vyre_type_keyword(vyre_type type);
+
+/* Operators. `form` is how text writes them, `shape` which operand types they take and what they
+ * give (codegen/ir/ops.h explains the shapes). Leaves have their own vyre_build_* functions. */
+#define VYRE_OPS(X)                                                                                \
+    /* name, text, form, shape */                                                                  \
+    X(NONE, "", LEAF, LEAF)                                                                        \
+    X(LITERAL, "", LEAF, LEAF)                                                                     \
+    X(BUILTIN, "", LEAF, LEAF)                                                                     \
+    X(PARAM, "", LEAF, LEAF)                                                                       \
+    X(VARIABLE, "", LEAF, LEAF)                                                                    \
+    X(LENGTH, "len", LEAF, LEAF)                                                                   \
+    X(LOAD, "", LEAF, INDEXED)                                                                     \
+    X(ELEMENT, "", LEAF, INDEXED)                                                                  \
+    X(TABLE, "", LEAF, INDEXED)                                                                    \
+    X(CALL, "", LEAF, CALL)                                                                        \
+    X(ADD, "+", INFIX, ARITHMETIC)                                                                 \
+    X(SUB, "-", INFIX, ARITHMETIC)                                                                 \
+    X(MUL, "*", INFIX, ARITHMETIC)                                                                 \
+    X(DIV, "/", INFIX, ARITHMETIC)                                                                 \
+    X(REM, "%", INFIX, INTEGER)                                                                    \
+    X(AND, "&", INFIX, INTEGER)                                                                    \
+    X(OR, "|", INFIX, INTEGER)                                                                     \
+    X(XOR, "^", INFIX, INTEGER)                                                                    \
+    X(SHL, "<<", INFIX, SHIFT)                                                                     \
+    X(SHR, ">>", INFIX, SHIFT)                                                                     \
+    X(EQ, "==", INFIX, EQUALITY)                                                                   \
+    X(NE, "!=", INFIX, EQUALITY)                                                                   \
+    X(LT, "<", INFIX, ORDER)                                                                       \
+    X(LE, "<=", INFIX, ORDER)                                                                      \
+    X(GT, ">", INFIX, ORDER)                                                                       \
+    X(GE, ">=", INFIX, ORDER)                                                                      \
+    X(LOGICAL_AND, "&&", INFIX, LOGIC)                                                             \
+    X(LOGICAL_OR, "||", INFIX, LOGIC)                                                              \
+    X(NEGATE, "-", PREFIX, SIGNED_UNARY)                                                           \
+    X(NOT, "!", PREFIX, LOGIC_UNARY)                                                               \
+    X(COMPLEMENT, "~", PREFIX, INTEGER_UNARY)                                                      \
+    X(MIN, "min", CALL, ARITHMETIC)                                                                \
+    X(MAX, "max", CALL, ARITHMETIC)                                                                \
+    X(CLAMP, "clamp", CALL, ARITHMETIC3)                                                           \
+    X(ABS, "abs", CALL, SIGNED_UNARY)                                                              \
+    X(SIGN, "sign", CALL, SIGNED_UNARY)                                                            \
+    X(ABS_DIFF, "abs_diff", CALL, ABS_DIFF)                                                        \
+    X(MUL_HIGH, "mul_high", CALL, INTEGER)                                                         \
+    X(ADD_SAT, "add_sat", CALL, INTEGER)                                                           \
+    X(SUB_SAT, "sub_sat", CALL, INTEGER)                                                           \
+    X(MUL_SAT, "mul_sat", CALL, INTEGER)                                                           \
+    X(ROTATE_LEFT, "rotate_left", CALL, SHIFT)                                                     \
+    X(ROTATE_RIGHT, "rotate_right", CALL, SHIFT)                                                   \
+    X(CLZ, "clz", CALL, BIT_COUNT)                                                                 \
+    X(CTZ, "ctz", CALL, BIT_COUNT)                                                                 \
+    X(POPCOUNT, "popcount", CALL, BIT_COUNT)                                                       \
+    X(REVERSE_BITS, "reverse_bits", CALL, INTEGER_UNARY)                                           \
+    X(EXTRACT_BITS, "extract_bits", CALL, EXTRACT)                                                 \
+    X(INSERT_BITS, "insert_bits", CALL, INSERT)                                                    \
+    X(UNPACK_BYTE, "unpack_byte", CALL, SHIFT)                                                     \
+    X(UNPACK_NIBBLE, "unpack_nibble", CALL, SHIFT)                                                 \
+    X(DOT4, "dot4", CALL, INTEGER)                                                                 \
+    X(SELECT, "select", CALL, SELECT)                                                              \
+    X(CAST, "", LEAF, CAST)                                                                        \
+    X(BITCAST, "bitcast", LEAF, BITCAST)                                                           \
+    X(FLOOR, "floor", CALL, FLOAT_UNARY)                                                           \
+    X(CEIL, "ceil", CALL, FLOAT_UNARY)                                                             \
+    X(TRUNC, "trunc", CALL, FLOAT_UNARY)                                                           \
+    X(FRACT, "fract", CALL, FLOAT_UNARY)                                                           \
+    X(ROUND, "round", CALL, FLOAT_UNARY)                                                           \
+    X(ROUND_EVEN, "round_even", CALL, FLOAT_UNARY)                                                 \
+    X(SQRT, "sqrt", CALL, FLOAT_UNARY)                                                             \
+    X(RSQRT, "rsqrt", CALL, FLOAT_UNARY)                                                           \
+    X(RECIPROCAL, "reciprocal", CALL, FLOAT_UNARY)                                                 \
+    X(EXP, "exp", CALL, FLOAT_UNARY)                                                               \
+    X(EXP2, "exp2", CALL, FLOAT_UNARY)                                                             \
+    X(LOG, "log", CALL, FLOAT_UNARY)                                                               \
+    X(LOG2, "log2", CALL, FLOAT_UNARY)                                                             \
+    X(SIN, "sin", CALL, FLOAT_UNARY)                                                               \
+    X(COS, "cos", CALL, FLOAT_UNARY)                                                               \
+    X(TAN, "tan", CALL, FLOAT_UNARY)                                                               \
+    X(ASIN, "asin", CALL, FLOAT_UNARY)                                                             \
+    X(ACOS, "acos", CALL, FLOAT_UNARY)                                                             \
+    X(ATAN, "atan", CALL, FLOAT_UNARY)                                                             \
+    X(SINH, "sinh", CALL, FLOAT_UNARY)                                                             \
+    X(COSH, "cosh", CALL, FLOAT_UNARY)                                                             \
+    X(TANH, "tanh", CALL, FLOAT_UNARY)                                                             \
+    X(ATAN2, "atan2", CALL, FLOAT)                                                                 \
+    X(POW, "pow", CALL, FLOAT)                                                                     \
+    X(COPYSIGN, "copysign", CALL, FLOAT)                                                           \
+    X(FMA, "fma", CALL, FLOAT3)                                                                    \
+    X(IS_NAN, "is_nan", CALL, FLOAT_TEST)                                                          \
+    X(IS_INF, "is_inf", CALL, FLOAT_TEST)                                                          \
+    X(IS_FINITE, "is_finite", CALL, FLOAT_TEST)
+
+typedef enum vyre_op {
+#define VYRE_X(name, text, form, shape) VYRE_OP_##name,
+    VYRE_OPS(VYRE_X)
+#undef VYRE_X
+    VYRE_OP_COUNT
+} vyre_op;
+
+/* Built-in values, all u32. */
+#define VYRE_BUILTINS(X)                                                                           \
+    X(GID_X, "gid.x") X(GID_Y, "gid.y") X(GID_Z, "gid.z")                                          \
+    X(LID_X, "lid.x") X(LID_Y, "lid.y") X(LID_Z, "lid.z")                                          \
+    X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z")                                          \
+    X(GROUP_SIZE_X, "group_size.x") X(GROUP_SIZE_Y, "group_size.y")                                \
+    X(GROUP_SIZE_Z, "group_size.z")                                                                \
+    X(NUM_GROUPS_X, "num_groups.x") X(NUM_GROUPS_Y, "num_groups.y")                                \
+    X(NUM_GROUPS_Z, "num_groups.z")                                                                \
+    X(PASS, "pass")
+
+typedef enum vyre_builtin {
+#define VYRE_X(name, text) VYRE_BUILTIN_##name,
+    VYRE_BUILTINS(VYRE_X)
+#undef VYRE_X
+    VYRE_BUILTIN_COUNT
+} vyre_builtin;
+
+/* Read-modify-write and other atomic operations on storage and shared memory. */
+#define VYRE_ATOMICS(X)                                                                            \
+    /* name, text, value operands, gives a value */                                                \
+    X(ADD, "atomic_add", 1, 1) X(SUB, "atomic_sub", 1, 1)                                          \
+    X(MIN, "atomic_min", 1, 1) X(MAX, "atomic_max", 1, 1)                                          \
+    X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1) X(XOR, "atomic_xor", 1, 1)                 \
+    X(EXCHANGE, "atomic_exchange", 1, 1)                                                           \
+    X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1)                                           \
+    X(LOAD, "atomic_load", 0, 1) X(STORE, "atomic_store", 1, 0)
+
+typedef enum vyre_atomic {
+#define VYRE_X(name, text, operands, result) VYRE_ATOMIC_##name,
+    VYRE_ATOMICS(VYRE_X)
+#undef VYRE_X
+    VYRE_ATOMIC_COUNT
+} vyre_atomic;
+
+typedef enum vyre_order {
+    VYRE_ORDER_RELAXED, /* the default */
+    VYRE_ORDER_ACQUIRE, /* loads and read-modify-writes */
+    VYRE_ORDER_RELEASE, /* stores and read-modify-writes */
+    VYRE_ORDER_ACQ_REL  /* read-modify-writes */
+} vyre_order;
+
+/* Roles of buffers (docs/language.md, "Buffers"). */
+#define VYRE_BUFFER_MODES(X)                                                                       \
+    /* name, keyword, device may write, host provides contents, host gets contents */              \
+    X(IN, "in", 0, 1, 0)                                                                           \
+    X(OUT, "out", 1, 0, 1)                                                                         \
+    X(INOUT, "inout", 1, 1, 1)                                                                     \
+    X(SCRATCH, "scratch", 1, 0, 0)                                                                 \
+    X(SCRATCH_KEEP, "scratch keep", 1, 0, 0)                                                       \
+    X(UNIFORM, "uniform", 0, 1, 0)                                                                 \
+    X(SHARED, "shared", 1, 0, 0)
+
+typedef enum vyre_buffer_mode {
+#define VYRE_X(name, keyword, writes, input, output) VYRE_BUFFER_##name,
+    VYRE_BUFFER_MODES(VYRE_X)
+#undef VYRE_X
+    VYRE_BUFFER_MODE_COUNT
+} vyre_buffer_mode;
+
+#define VYRE_MAX_NESTING 256u
+#define VYRE_MAX_OPERATIONS (1u << 24)
+#define VYRE_MAX_BUFFERS 24u /* in descriptor form, without shared ones */
+#define VYRE_MAX_SHARED 64u
+#define VYRE_MAX_PARAMS 256u
+#define VYRE_MAX_NAME 255u
+#define VYRE_MAX_HOST_LOOPS 8u /* host-evaluated loops within each other */
+#define VYRE_DEFAULT_LOOP_LIMIT (1u << 22)
+
+/* A finished program. Thread-safety: immutable. */
+typedef struct vyre_program vyre_program;
+
+VYRE_API void vyre_program_destroy(vyre_program **program);
+VYRE_API const char *vyre_program_name(const vyre_program *program);
+/* Equal for equal programs: over the canonical form, without names, comments and places. */
+VYRE_API uint64_t vyre_program_hash(const vyre_program *program);
+/* Over what a caller sees: names, order, types and roles of buffers and parameters. */
+VYRE_API uint64_t vyre_program_interface_hash(const vyre_program *program);
+
+/* ---- Builder ----------------------------------------------------------------------------------
+ * Errors are sticky: the first one is kept and `finish` reports it; calls after it do nothing and
+ * return id 0. An expression is a tree: each handle is used exactly once, and its operations are
+ * evaluated where the statement that takes it stands. Bind it with vyre_build_let to use it again.
+ * Statements are appended where the builder stands; *_begin opens a nested list that
+ * vyre_build_end closes. Names are copied. Thread-safety: external. */
+typedef struct vyre_builder vyre_builder;
+typedef struct vyre_expr {
+    uint32_t id;
+} vyre_expr;
+/* A declared thing: buffer, variable, parameter, table or function. Kinds are checked. */
+typedef struct vyre_ref {
+    uint32_t id;
+} vyre_ref;
+
+VYRE_API VYRE_CHECK vyre_result vyre_builder_create(const char *program_name,
+                                                    const vyre_allocator *allocator,
+                                                    vyre_builder **out_builder);
+VYRE_API void vyre_builder_destroy(vyre_builder **builder);
+/* The place (from 1) that errors of the following calls name; 0 for none. */
+VYRE_API void vyre_builder_at(vyre_builder *builder, uint32_t line, uint32_t column);
+/* Checks the whole program and gives it; the builder is destroyed and nulled either way. */
+VYRE_API VYRE_CHECK vyre_result vyre_builder_finish(vyre_builder **builder,
+                                                    vyre_program **out_program, vyre_diag *diag);
+
+/* Header. Each at most once. */
+VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
+VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);
+VYRE_API void vyre_build_fixpoint(vyre_builder *b, uint32_t passes);
+VYRE_API void vyre_build_fixpoint_until(vyre_builder *b, uint32_t passes, vyre_ref flag);
+VYRE_API void vyre_build_loop_limit(vyre_builder *b, uint32_t trips);
+VYRE_API void vyre_build_fast_math(vyre_builder *b);
+
+/* Declarations. A buffer's count: an expression the host can evaluate, or id 0 for "what is
+ * bound". Tables hold `count` elements, 4 bytes each, as their bits. */
+VYRE_API vyre_ref vyre_build_buffer(vyre_builder *b, vyre_buffer_mode mode, const char *name,
+                                    vyre_type type, vyre_expr count);
+VYRE_API vyre_ref vyre_build_param(vyre_builder *b, const char *name, vyre_type type);
+VYRE_API vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type,
+                                   const uint32_t *bits, uint32_t count);
+/* A named scalar constant; vyre_build_constant_value gives its value where it is used. */
+VYRE_API vyre_ref vyre_build_constant(vyre_builder *b, const char *name, vyre_type type,
+                                      uint32_t bits);
+
+/* Functions, before the body: begin, parameters, statements, vyre_build_end. */
+VYRE_API vyre_ref vyre_build_function_begin(vyre_builder *b, const char *name,
+                                            vyre_type return_type);
+VYRE_API vyre_ref vyre_build_function_parameter(vyre_builder *b, const char *name, vyre_type type);
+
+/* Expressions. */
+VYRE_API vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value);
+VYRE_API vyre_expr vyre_build_i32(vyre_builder *b, int32_t value);
+VYRE_API vyre_expr vyre_build_f32(vyre_builder *b, float value);
+VYRE_API vyre_expr vyre_build_bool(vyre_builder *b, int value);
+/* An integer that takes its type from the operand it meets, u32 when there is none. */
+VYRE_API vyre_expr vyre_build_int(vyre_builder *b, uint64_t value);
+VYRE_API vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant);
+VYRE_API vyre_expr vyre_build_builtin(vyre_builder *b, vyre_builtin builtin);
+VYRE_API vyre_expr vyre_build_param_value(vyre_builder *b, vyre_ref param);
+VYRE_API vyre_expr vyre_build_variable(vyre_builder *b, vyre_ref variable);
+VYRE_API vyre_expr vyre_build_length(vyre_builder *b, vyre_ref buffer);
+/* An element of a buffer, a private array or a table. Out of bounds gives zero. */
+VYRE_API vyre_expr vyre_build_load(vyre_builder *b, vyre_ref place, vyre_expr index);
+/* Operators with 1 to 4 operands; the unused ones have id 0. */
+VYRE_API vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y,
+                                 vyre_expr z, vyre_expr w);
+VYRE_API vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value);
+VYRE_API vyre_expr vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_expr value);
+VYRE_API vyre_expr vyre_build_call(vyre_builder *b, vyre_ref function, const vyre_expr *arguments,
+                                   uint32_t count);
+
+/* Statements. `type` VYRE_TYPE_VOID takes the type of the value. */
+VYRE_API vyre_ref vyre_build_let(vyre_builder *b, const char *name, vyre_type type,
+                                 vyre_expr value);
+VYRE_API vyre_ref vyre_build_var(vyre_builder *b, const char *name, vyre_type type,
+                                 vyre_expr value);
+/* A private array of `count` elements, zero at this statement. */
+VYRE_API vyre_ref vyre_build_array(vyre_builder *b, const char *name, vyre_type type,
+                                   uint32_t count);
+VYRE_API void vyre_build_assign(vyre_builder *b, vyre_ref variable, vyre_expr value);
+VYRE_API void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_expr value);
+/* `name` NULL drops the old value. x: operand; y: the new value of a compare_exchange, whose x is
+ * what is expected. */
+VYRE_API vyre_ref vyre_build_atomic(vyre_builder *b, vyre_atomic op, vyre_order order,
+                                    const char *name, vyre_ref buffer, vyre_expr index, vyre_expr x,
+                                    vyre_expr y);
+/* barrier, load, barrier: the value is uniform over the workgroup. */
+VYRE_API vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyre_ref buffer,
+                                          vyre_expr index);
+/* A call as a statement; `name` NULL drops the value. */
+VYRE_API vyre_ref vyre_build_call_statement(vyre_builder *b, const char *name, vyre_ref function,
+                                            const vyre_expr *arguments, uint32_t count);
+VYRE_API void vyre_build_if_begin(vyre_builder *b, vyre_expr condition);
+VYRE_API void vyre_build_else(vyre_builder *b);
+VYRE_API void vyre_build_switch_begin(vyre_builder *b, vyre_expr selector);
+/* Opens the body of the values given; count 0 is `default`. Closed by vyre_build_end. */
+VYRE_API void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uint32_t count);
+/* for name in from .. to step s [down]: step id 0 is 1. `down` runs from to-1, to-1-s, ... >= from. */
+VYRE_API vyre_ref vyre_build_for_begin(vyre_builder *b, const char *name, vyre_expr from,
+                                       vyre_expr to, vyre_expr step);
+VYRE_API vyre_ref vyre_build_for_down_begin(vyre_builder *b, const char *name, vyre_expr from,
+                                            vyre_expr to, vyre_expr step);
+/* The condition's expressions are evaluated before every trip. */
+VYRE_API void vyre_build_while_begin(vyre_builder *b, vyre_expr condition);
+VYRE_API void vyre_build_block_begin(vyre_builder *b);
+VYRE_API void vyre_build_region_begin(vyre_builder *b, const char *name);
+VYRE_API void vyre_build_end(vyre_builder *b);
+VYRE_API void vyre_build_break(vyre_builder *b);
+VYRE_API void vyre_build_continue(vyre_builder *b);
+/* In a function with a value: that value; elsewhere id 0. */
+VYRE_API void vyre_build_return(vyre_builder *b, vyre_expr value);
+VYRE_API void vyre_build_barrier(vyre_builder *b);
+VYRE_API void vyre_build_grid_sync(vyre_builder *b);
+VYRE_API void vyre_build_trap(vyre_builder *b, uint32_t code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
