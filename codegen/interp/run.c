@@ -1,0 +1,287 @@
+/* vyre_interp_run: buffers in, passes over segments over workgroups, buffers out. Reads the plan
+ * and the bound arguments; owns the arena in which everything of a run lives. */
+#include "codegen/interp/machine.h"
+
+#include <fenv.h>
+#include <string.h>
+
+static const vy_loc nowhere = {0, 0};
+
+static uint32_t host_value(const vy_machine *m, vy_range range)
+{
+    vy_host_env env = {
+        .params = m->bound->params, .lengths = m->bound->lengths, .indices = m->host_indices};
+    for (int i = 0; i < 3; i++) {
+        env.num_groups[i] = m->bound->groups[i];
+        env.group_size[i] = m->bound->size[i];
+    }
+    return vy_host_evaluate(m->program, range, &env, vy_interp_eval, m->host_scratch);
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* Inputs are read where they are; what is written lies in our own memory until the end. */
+static void allocate_buffer(vy_machine *m, uint32_t index, const vyre_interp_params *params,
+                            vy_arena *arena)
+{
+    const vy_buffer *buffer = &m->program->buffers.data[index];
+    vy_memory *memory = &m->buffers[index];
+    const vyre_host_buffer *given = NULL;
+    if (buffer->mode == VYRE_BUFFER_SHARED) {
+        memory->count = host_value(m, buffer->count);
+    } else {
+        memory->count = m->bound->lengths[buffer->binding];
+        given = &params->buffers[buffer->binding];
+    }
+    if (vy_buffer_mode_writes((vyre_buffer_mode)buffer->mode)) {
+        memory->words = vy_arena_alloc(arena, memory->count, sizeof *memory->words);
+        if (memory->words && memory->count && buffer->mode == VYRE_BUFFER_INOUT) {
+            memcpy(memory->words, given->data, memory->count * sizeof *memory->words);
+        }
+    } else if (given) {
+        memory->words = given->data;
+    }
+    if (params->detect_races) {
+        memory->shadows = vy_arena_alloc(arena, memory->count, sizeof *memory->shadows);
+    }
+}
+
+static vyre_result allocate_buffers(vy_machine *m, const vyre_interp_params *params,
+                                    vy_arena *arena, vyre_diag *diag)
+{
+    m->buffers = vy_arena_alloc(arena, (size_t)m->program->buffers.count + 1, sizeof *m->buffers);
+    for (uint32_t i = 1; m->buffers && i < m->program->buffers.count; i++) {
+        allocate_buffer(m, i, params, arena);
+    }
+    return arena->failed ? vy_diag_no_memory(diag) : VYRE_OK;
+}
+
+static void return_buffers(const vy_machine *m, const vyre_interp_params *params)
+{
+    for (uint32_t i = 1; i < m->program->buffers.count; i++) {
+        const vy_buffer *buffer = &m->program->buffers.data[i];
+        vyre_buffer_mode mode = (vyre_buffer_mode)buffer->mode;
+        if (mode == VYRE_BUFFER_SHARED || !vy_buffer_mode_writes(mode)) {
+            continue;
+        }
+        void *data = params->buffers[buffer->binding].data;
+        if (data && m->buffers[i].count) {
+            memcpy(data, m->buffers[i].words, m->buffers[i].count * sizeof(uint32_t));
+        }
+    }
+}
+
+/* ---- The host's walk over segments ----------------------------------------------------------- */
+
+typedef struct host_loop {
+    uint32_t index, step, trips;
+} host_loop;
+
+typedef struct host_walk {
+    host_loop loops[VYRE_MAX_HOST_LOOPS];
+    uint32_t depth, at;
+    uint32_t segments, trips;
+} host_walk;
+
+/* Kernel code reads the index like any variable. */
+static void set_host_index(vy_machine *m, uint32_t var, uint32_t value)
+{
+    m->host_indices[var] = value;
+    for (uint32_t lane = 0; lane < m->volume; lane++) {
+        m->vars[var][lane] = value;
+    }
+}
+
+static void enter_loop(vy_machine *m, host_walk *walk, const vy_host_step *step)
+{
+    const vy_stmt *stmt = &m->program->stmts.data[step->stmt];
+    vyre_type type = (vyre_type)m->program->vars.data[stmt->result].type;
+    uint32_t bounds[2] = {host_value(m, stmt->x), host_value(m, stmt->y)};
+    uint32_t by = stmt->z.root ? host_value(m, stmt->z) : 1;
+    if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, bounds, false)) {
+        walk->at = step->target;
+        return;
+    }
+    by = by ? by : 1;
+    walk->loops[walk->depth++] = (host_loop){.index = stmt->down ? bounds[1] - 1 : bounds[0],
+                                             .step = by,
+                                             .trips = (bounds[1] - bounds[0] - 1) / by + 1};
+    set_host_index(m, stmt->result, walk->loops[walk->depth - 1].index);
+    walk->trips++;
+    walk->at++;
+}
+
+static void leave_trip(vy_machine *m, host_walk *walk, const vy_host_step *step)
+{
+    const vy_stmt *stmt = &m->program->stmts.data[step->stmt];
+    host_loop *loop = &walk->loops[walk->depth - 1];
+    if (--loop->trips == 0) {
+        walk->depth--;
+        walk->at++;
+        return;
+    }
+    loop->index = stmt->down ? loop->index - loop->step : loop->index + loop->step;
+    set_host_index(m, stmt->result, loop->index);
+    walk->trips++;
+    walk->at = step->target + 1;
+}
+
+/* Goes on to the next segment, NULL behind the last one. */
+static const vy_host_step *next_segment(vy_machine *m, host_walk *walk)
+{
+    while (walk->at < m->plan->steps.count && walk->trips <= VY_INTERP_MAX_HOST_TRIPS) {
+        const vy_host_step *step = &m->plan->steps.data[walk->at];
+        switch ((vy_host_kind)step->kind) {
+        case VY_HOST_STRETCH:
+            walk->at++;
+            walk->segments++;
+            return step;
+        case VY_HOST_FOR:
+            enter_loop(m, walk, step);
+            break;
+        case VY_HOST_FOR_END:
+            leave_trip(m, walk, step);
+            break;
+        case VY_HOST_IF:
+            walk->at =
+                host_value(m, m->program->stmts.data[step->stmt].x) ? walk->at + 1 : step->target;
+            break;
+        case VY_HOST_JUMP:
+            walk->at = step->target;
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* A walk without work: host conditions do not depend on memory or the pass. */
+static vyre_result check_segments(vy_machine *m, vyre_diag *diag)
+{
+    host_walk walk = {.depth = 0};
+    while (walk.segments <= VY_INTERP_MAX_SEGMENTS && next_segment(m, &walk)) {
+    }
+    if (walk.segments > VY_INTERP_MAX_SEGMENTS) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "one pass executes more than %u segments. Fix: make the loops around "
+                           "grid_sync shorter, or use fixpoint for them",
+                           VY_INTERP_MAX_SEGMENTS);
+    }
+    if (walk.trips > VY_INTERP_MAX_HOST_TRIPS) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "one pass makes more than %u trips through loops around grid_sync. Fix: "
+                           "make them shorter",
+                           VY_INTERP_MAX_HOST_TRIPS);
+    }
+    return VYRE_OK;
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+static uint32_t run_pass(vy_machine *m)
+{
+    host_walk walk = {.depth = 0};
+    const vy_host_step *step;
+    while ((step = next_segment(m, &walk)) != NULL) {
+        m->segment = step->segment;
+        m->stretch_first = step->first;
+        m->stretch_count = step->count;
+        vy_machine_begin_segment(m);
+        for (uint32_t group = 0; group < m->bound->group_count; group++) {
+            vy_machine_run_group(m, group);
+        }
+    }
+    return walk.segments;
+}
+
+static void run_passes(vy_machine *m, vyre_interp_report *report)
+{
+    vy_memory none = {0};
+    vy_memory *flag = m->program->until ? &m->buffers[m->program->until] : &none;
+    bool until = m->program->until != 0;
+    report->convergence = until ? VYRE_CONVERGENCE_LIMIT : VYRE_CONVERGENCE_NONE;
+    for (m->pass = 0; m->pass < m->bound->passes; m->pass++) {
+        if (flag->count) {
+            flag->words[0] = 0;
+        }
+        report->segments = run_pass(m);
+        report->passes = m->pass + 1;
+        if (until && (flag->count == 0 || flag->words[0] == 0)) {
+            report->convergence = VYRE_CONVERGENCE_YES;
+            return;
+        }
+    }
+}
+
+static vyre_result run_in(const vyre_program *program, const vyre_interp_params *params,
+                          vy_arena *arena, vyre_interp_report *report, vyre_diag *diag)
+{
+    vy_plan plan;
+    vy_bound bound;
+    vy_machine machine;
+    vyre_result result = vy_plan_build(program, arena, &plan, diag);
+    if (result == VYRE_OK) {
+        result = vy_bind(program, params, &plan, arena, &bound, diag);
+    }
+    if (result == VYRE_OK) {
+        result = vy_machine_init(&machine, program, &plan, &bound, arena, diag);
+    }
+    if (result == VYRE_OK) {
+        result = check_segments(&machine, diag);
+    }
+    if (result == VYRE_OK) {
+        result = allocate_buffers(&machine, params, arena, diag);
+    }
+    if (result != VYRE_OK) {
+        return result;
+    }
+    machine.flush_denormals = params->flush_denormals != 0;
+    run_passes(&machine, report);
+    return_buffers(&machine, params);
+    report->record = machine.record;
+    report->race_count = machine.races.count;
+    if (machine.races.count) {
+        report->first_race = machine.races.first;
+    }
+    return VYRE_OK;
+}
+
+vyre_result vyre_interp_run(const vyre_program *program, const vyre_interp_params *params,
+                            vyre_interp_report *out_report, vyre_diag *diag)
+{
+    vyre_interp_params given = {0};
+    vyre_interp_report report = {0};
+    vy_diag_clear(diag);
+    vy_diag_clear(&report.first_race);
+    if (out_report) {
+        *out_report = report;
+    }
+    if (!program || !params) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "program or params is NULL. Fix: give both");
+    }
+    size_t size = params->struct_size ? params->struct_size : sizeof given;
+    memcpy(&given, params, size < sizeof given ? size : sizeof given);
+
+    /* Directed rounding and flushed denormals are the caller's, and theirs again afterwards. */
+    fenv_t environment;
+    if (fegetenv(&environment) != 0 || fesetenv(FE_DFL_ENV) != 0) {
+        return vy_diag_set(diag, VYRE_ERROR_INTERNAL, nowhere,
+                           "the floating-point environment cannot be set. Fix: call from a thread "
+                           "with the default one");
+    }
+    vy_arena arena;
+    vy_arena_init(&arena, given.allocator);
+    vyre_result result = VYRE_OK;
+    const char *fault = vy_interp_self_check();
+    if (fault) {
+        result = vy_diag_set(diag, VYRE_ERROR_INTERNAL, nowhere, "%s", fault);
+    } else {
+        result = run_in(program, &given, &arena, &report, diag);
+    }
+    vy_arena_finish(&arena);
+    (void)fesetenv(&environment);
+    if (out_report && result == VYRE_OK) {
+        *out_report = report;
+    }
+    return result;
+}

@@ -1,0 +1,123 @@
+/* Statements that open no frame and leave no list: what they do for the active lanes of a frame. */
+#include "codegen/interp/machine.h"
+
+static void assign(vy_machine *m, const vy_frame *frame, uint32_t var, uint32_t root)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    const uint32_t *from = vy_machine_column(m, root, frame->columns);
+    uint32_t *to = m->vars[var];
+    for (uint32_t i = 0; i < frame->active; i++) {
+        to[lanes[i]] = from[lanes[i]];
+    }
+}
+
+static void zero_array(vy_machine *m, const vy_frame *frame, uint32_t var)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    uint32_t count = m->program->vars.data[var].array_count;
+    for (uint32_t element = 0; element < count; element++) {
+        uint32_t *words = m->vars[var] + (size_t)element * m->volume;
+        for (uint32_t i = 0; i < frame->active; i++) {
+            words[lanes[i]] = 0;
+        }
+    }
+}
+
+static void store_in_array(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint32_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
+    uint32_t count = m->program->vars.data[stmt->ref].array_count;
+    for (uint32_t i = 0; i < frame->active; i++) {
+        uint32_t lane = lanes[i];
+        if (index[lane] < count) {
+            m->vars[stmt->ref][(size_t)index[lane] * m->volume + lane] = value[lane];
+        }
+    }
+}
+
+static void store(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint32_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
+    vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
+    for (uint32_t i = 0; i < frame->active; i++) {
+        uint32_t lane = lanes[i];
+        vy_machine_store(m, stmt, index_type, index[lane], value[lane], lane);
+    }
+}
+
+static void run_atomic(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint32_t *y = vy_machine_column(m, stmt->y.root, frame->columns);
+    const uint32_t *z = vy_machine_column(m, stmt->z.root, frame->columns);
+    uint32_t *result = stmt->result ? m->vars[stmt->result] : NULL;
+    vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
+    for (uint32_t i = 0; i < frame->active; i++) {
+        uint32_t lane = lanes[i], operands[2] = {y[lane], z[lane]};
+        uint32_t old = vy_machine_atomic(m, stmt, index_type, index[lane], operands, lane);
+        if (result) {
+            result[lane] = old;
+        }
+    }
+}
+
+static void load_uniform(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
+{
+    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
+    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
+    vy_race_barrier(&m->races);
+    for (uint32_t i = 0; i < frame->active; i++) {
+        uint32_t lane = lanes[i];
+        uint32_t value = vy_machine_load(m, stmt->ref, index_type, index[lane], lane, stmt->loc);
+        if (stmt->result) {
+            m->vars[stmt->result][lane] = value;
+        }
+    }
+    vy_race_barrier(&m->races);
+}
+
+void vy_machine_execute(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
+{
+    switch ((int)stmt->kind) {
+    case VY_STMT_LET:
+    case VY_STMT_VAR:
+    case VY_STMT_ASSIGN:
+        assign(m, frame, stmt->ref, stmt->x.root);
+        return;
+    case VY_STMT_ARRAY:
+        zero_array(m, frame, stmt->ref);
+        return;
+    case VY_STMT_STORE:
+        store(m, frame, stmt);
+        return;
+    case VY_STMT_ARRAY_STORE:
+        store_in_array(m, frame, stmt);
+        return;
+    case VY_STMT_ATOMIC:
+        run_atomic(m, frame, stmt);
+        return;
+    case VY_STMT_UNIFORM_LOAD:
+        load_uniform(m, frame, stmt);
+        return;
+    case VY_STMT_CALL:
+        if (stmt->result) {
+            assign(m, frame, stmt->result, stmt->x.root);
+        }
+        return;
+    case VY_STMT_BARRIER:
+        vy_race_barrier(&m->races);
+        return;
+    case VY_STMT_TRAP:
+        /* Lanes ascend: the first one has the least invocation. */
+        vy_machine_record(m, stmt, vy_frame_block(m, frame, VY_BLOCK_ACTIVE)[0]);
+        return;
+    default:
+        return;
+    }
+}

@@ -1,0 +1,76 @@
+/* The reference interpreter: runs a program on the host, without Vulkan, by the obvious reading of
+ * docs/language.md. The oracle that devices are compared with. */
+#ifndef VYRE_INTERP_H
+#define VYRE_INTERP_H
+
+#include "vyre/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One buffer's contents, by declaration index among the non-shared buffers. For `in`, `uniform` and
+ * `inout` the caller fills `data` (count elements of the buffer's type); `out` is written; `scratch`
+ * too where data is not NULL. The declared count, where there is one, must equal `count`; count
+ * UINT32_MAX asks for the declared one, and the interpreter then needs no data. */
+typedef struct vyre_host_buffer {
+    void *data;
+    uint32_t count;
+} vyre_host_buffer;
+
+/* The record of a trap or of a while loop that used up its budget: the first by pass, segment, then
+ * linear invocation (linear workgroup x workgroup volume + linear local index). */
+typedef enum vyre_record_kind {
+    VYRE_RECORD_NONE,
+    VYRE_RECORD_TRAP,
+    VYRE_RECORD_LOOP_LIMIT
+} vyre_record_kind;
+
+typedef struct vyre_record {
+    vyre_record_kind kind;
+    uint32_t code; /* of a trap */
+    uint32_t line, column;
+    uint32_t pass, segment;
+    uint32_t invocation;
+} vyre_record;
+
+typedef enum vyre_convergence {
+    VYRE_CONVERGENCE_NONE,      /* no `until` */
+    VYRE_CONVERGENCE_YES,       /* a pass left the flag zero */
+    VYRE_CONVERGENCE_LIMIT      /* the pass limit was reached first */
+} vyre_convergence;
+
+typedef struct vyre_interp_params {
+    uint32_t struct_size;
+    const vyre_allocator *allocator;
+    vyre_host_buffer *buffers; /* one for each non-shared buffer, in declaration order */
+    uint32_t buffer_count;
+    const uint32_t *params; /* bits of each param, in declaration order */
+    uint32_t param_count;
+    /* The grid: workgroups, or elements (invocations, rounded up to workgroups), or neither where
+     * the program has `grid over`. */
+    uint32_t groups[3];
+    uint32_t elements[3];
+    uint32_t workgroup[3]; /* an override where the program allows one; 0 for its own */
+    uint32_t passes;       /* overrides the fixpoint's limit; 0 keeps it */
+    int flush_denormals;   /* 1: f32 denormals are flushed to zero with the sign kept */
+    int detect_races;      /* 1: plain conflicting accesses are counted in the report */
+} vyre_interp_params;
+
+typedef struct vyre_interp_report {
+    uint32_t passes;
+    vyre_convergence convergence;
+    uint32_t segments;       /* segment executions in one pass */
+    vyre_record record;
+    uint64_t race_count;     /* elements with a plain conflicting access, with detect_races */
+    vyre_diag first_race;    /* message and place of the first one */
+} vyre_interp_report;
+
+VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,
+                                                const vyre_interp_params *params,
+                                                vyre_interp_report *out_report, vyre_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
