@@ -1,0 +1,170 @@
+/* Kernels: their end, and what is known of them. */
+#include "codegen/kernel_parts.h"
+
+#include <string.h>
+
+void vyre_kernel_destroy(vyre_kernel **kernel)
+{
+    if (!kernel || !*kernel) {
+        return;
+    }
+    vyre_kernel *k = *kernel;
+    *kernel = NULL;
+    vyre_allocator memory = k->arena.allocator;
+    vy_arena_finish(&k->arena);
+    vy_free(&memory, k, sizeof *k);
+}
+
+const char *vyre_kernel_name(const vyre_kernel *kernel)
+{
+    return kernel && kernel->name ? kernel->name : "";
+}
+
+uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->segment_count : 0;
+}
+
+void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment, vyre_segment_info *out_info)
+{
+    memset(out_info, 0, sizeof *out_info);
+    if (kernel && segment < kernel->segment_count) {
+        const vy_kernel_segment *s = &kernel->segments[segment];
+        out_info->words = s->words;
+        out_info->word_count = s->word_count;
+        out_info->instruction_count = s->instruction_count;
+        out_info->line = s->line;
+        out_info->reads = s->reads;
+        out_info->writes = s->writes;
+        out_info->atomics = s->atomics;
+    }
+}
+
+uint32_t vyre_kernel_binding_count(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->binding_count : 0;
+}
+
+void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding, vyre_binding_info *out_info)
+{
+    memset(out_info, 0, sizeof *out_info);
+    out_info->name = "";
+    if (kernel && binding < kernel->binding_count) {
+        *out_info = kernel->bindings[binding].info;
+    }
+}
+
+int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name)
+{
+    for (uint32_t i = 0; kernel && name && i < kernel->binding_count; i++) {
+        if (strcmp(kernel->bindings[i].info.name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name)
+{
+    for (uint32_t i = 0; kernel && name && i < kernel->param_count; i++) {
+        if (strcmp(kernel->params[i].name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+uint32_t vyre_kernel_param_count(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->param_count : 0;
+}
+
+const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param)
+{
+    return kernel && param < kernel->param_count ? kernel->params[param].name : "";
+}
+
+vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param)
+{
+    return kernel && param < kernel->param_count ? (vyre_type)kernel->params[param].type
+                                                 : VYRE_TYPE_VOID;
+}
+
+uint32_t vyre_kernel_spill_size(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->spill_words * 4u : 0;
+}
+
+uint32_t vyre_kernel_shared_size(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->shared_size : 0;
+}
+
+int vyre_kernel_is_inexact(const vyre_kernel *kernel)
+{
+    return kernel && kernel->is_inexact;
+}
+
+const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index)
+{
+    return kernel && index < kernel->requirement_count ? kernel->requirements[index] : NULL;
+}
+
+bool vy_kernel_is_aliased(const vyre_kernel *kernel)
+{
+    return kernel->is_aliased;
+}
+
+const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment)
+{
+    return &kernel->segments[segment];
+}
+
+void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3])
+{
+    memcpy(out_size, kernel->workgroup, sizeof kernel->workgroup);
+}
+
+const char *vy_kernel_workgroup_use(const vyre_kernel *kernel)
+{
+    return kernel->workgroup_use;
+}
+
+int32_t vy_kernel_grid_over(const vyre_kernel *kernel)
+{
+    return kernel->grid_over;
+}
+
+uint32_t vy_kernel_passes(const vyre_kernel *kernel)
+{
+    return kernel->passes;
+}
+
+int32_t vy_kernel_until(const vyre_kernel *kernel)
+{
+    return kernel->until;
+}
+
+uint32_t vy_kernel_site_count(const vyre_kernel *kernel)
+{
+    return kernel->site_count;
+}
+
+const vy_kernel_site *vy_kernel_get_site(const vyre_kernel *kernel, uint32_t site)
+{
+    return &kernel->sites[site];
+}
+
+const uint32_t *vy_kernel_tables(const vyre_kernel *kernel, uint32_t *out_count)
+{
+    *out_count = kernel->table_count;
+    return kernel->tables;
+}
+
+bool vy_kernel_is_fill_needless(const vyre_kernel *kernel, uint32_t binding)
+{
+    /* Proving it takes the value ranges of indices, which no pass computes. */
+    (void)kernel;
+    (void)binding;
+    return false;
+}

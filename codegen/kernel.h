@@ -1,0 +1,116 @@
+/* The compiled kernel as the engine sees it: words, interface, hazards and the host's schedule. No
+ * Vulkan here, and nothing of the IR either: engine/ includes of codegen/ only base/ and this.
+ *
+ * The modules' interface (docs/spirv-interface.md has it for people):
+ *   set 0, binding b        the b-th non-shared buffer: runtime array of 32-bit elements
+ *   set 0, binding n + 0    parameter block, read-only words (VY_PARAM_*), n = binding count
+ *   set 0, binding n + 1    records
+ *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
+ *   set 0, binding n + 3    constant tables that are too large for the module
+ * A module declares only what it uses. */
+#ifndef VY_KERNEL_H
+#define VY_KERNEL_H
+
+#include "codegen/base/base.h"
+#include "vyre/kernel.h"
+#include "vyre/interp.h" /* vyre_record */
+
+#define VY_HIDDEN_PARAMS 0u
+#define VY_HIDDEN_RECORDS 1u
+#define VY_HIDDEN_SPILL 2u
+#define VY_HIDDEN_TABLES 3u
+#define VY_HIDDEN_COUNT 4u
+
+/* Words of the parameter block. */
+enum {
+    VY_PARAM_PASS_BASE = 0,
+    VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
+    VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
+    VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
+    VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
+    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the program's params */
+};
+
+/* Push constants, in bytes. */
+enum {
+    VY_PUSH_ADDRESS = 0,    /* u64, address form only */
+    VY_PUSH_PASS = 8,       /* index of the pass in its chunk; pass = base + this */
+    VY_PUSH_EXECUTION = 12, /* index of this segment execution in the pass */
+    VY_PUSH_INDICES = 16,   /* host loop indices by slot */
+    VY_PUSH_SIZE = 16 + 4 * VYRE_MAX_HOST_LOOPS
+};
+
+/* Specialisation constants. */
+enum {
+    VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
+    VY_SPEC_WORKGROUP_Y = 1,
+    VY_SPEC_WORKGROUP_Z = 2,
+    VY_SPEC_FOLDED = 3       /* bool: the launched grid is not the logical one; the launched
+                                workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+};
+
+/* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)
+ * that leaves a record claims it by compare-and-exchange of pass + 1, then of execution + 1; only
+ * records of that execution count. A site's word is the maximum of ~(linear invocation). Executions
+ * that can leave records are ordered by the hazard on this buffer. */
+enum {
+    VY_RECORD_PASS = 0,
+    VY_RECORD_EXECUTION = 1,
+    VY_RECORD_SITES = 4
+};
+
+typedef struct vy_kernel_site {
+    vyre_record_kind kind;
+    uint32_t code, line, column;
+} vy_kernel_site;
+
+typedef struct vy_kernel_segment {
+    uint32_t *words;
+    uint32_t word_count, instruction_count;
+    uint64_t reads, writes, atomics; /* VY_ACCESS_* of passes/ssa.h */
+    uint32_t line;
+    char label[64]; /* "program.seg2" or "program.region": for debuggers */
+} vy_kernel_segment;
+
+/* What the host knows when it plans a dispatch. */
+typedef struct vy_kernel_env {
+    const uint32_t *params;  /* param_count words */
+    const uint32_t *lengths; /* by binding; entries that are asked for are not read */
+    uint32_t groups[3], workgroup[3];
+} vy_kernel_env;
+
+/* One segment execution of a pass. */
+typedef struct vy_execution {
+    uint32_t segment;
+    uint32_t indices[VYRE_MAX_HOST_LOOPS];
+} vy_execution;
+
+const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
+void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3]);
+/* The use that forbids another workgroup size, or NULL where the program is agnostic. */
+const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);
+/* Compiled with vyre_kernel_params.aliased. */
+bool vy_kernel_is_aliased(const vyre_kernel *kernel);
+/* Binding of `grid over`, or -1. */
+int32_t vy_kernel_grid_over(const vyre_kernel *kernel);
+uint32_t vy_kernel_passes(const vyre_kernel *kernel);
+/* Binding of the `until` flag, or -1. */
+int32_t vy_kernel_until(const vyre_kernel *kernel);
+uint32_t vy_kernel_site_count(const vyre_kernel *kernel);
+const vy_kernel_site *vy_kernel_get_site(const vyre_kernel *kernel, uint32_t site);
+/* The contents of the tables buffer; *out_count 0 when there is none. */
+const uint32_t *vy_kernel_tables(const vyre_kernel *kernel, uint32_t *out_count);
+/* Whether every element of `binding` is stored in the first segment before anything reads it, so
+ * that it need not be zeroed. False where that is not proven. */
+bool vy_kernel_is_fill_needless(const vyre_kernel *kernel, uint32_t binding);
+
+/* The declared element count of a binding that has one. */
+uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding,
+                              const vy_kernel_env *env);
+/* The segment executions of one pass, in order; at most 65,536, else INVALID_ARGUMENT. *out_list is
+ * the caller's: freed with vy_free(allocator, list, count * sizeof *list). */
+vyre_result vy_kernel_schedule(const vyre_kernel *kernel, const vy_kernel_env *env,
+                               const vyre_allocator *allocator, vy_execution **out_list,
+                               uint32_t *out_count, vyre_diag *diag);
+
+#endif

@@ -1,0 +1,358 @@
+/* From a program to a kernel: split, SSA form and passes for each segment, words. The compile's own
+ * memory is one arena that ends with it; what stays is copied to the kernel. */
+#include "codegen/interp/eval.h"
+#include "codegen/kernel_parts.h"
+#include "codegen/passes/ssa.h"
+#include "codegen/spirv/spirv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_MODULE_TABLE_SIZE 16384u
+#define ALL_FLOAT_MODES                                                                            \
+    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
+
+typedef struct compiler {
+    const vyre_program *program;
+    vyre_kernel_params params;
+    vyre_kernel *kernel;
+    vy_arena work;
+    vy_split split;
+    vy_ssa *ssa;             /* by segment */
+    vy_access *access;       /* by segment */
+    uint32_t *table_offsets; /* by table */
+    uint64_t program_writes;
+    vyre_diag *diag;
+} compiler;
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+static bool is_wanted(const compiler *c, const char *pass)
+{
+    const char *wanted = c->params.dump_after;
+    return c->params.dump && wanted && (strcmp(wanted, pass) == 0 || strcmp(wanted, "all") == 0);
+}
+
+static vyre_result dump(compiler *c, uint32_t segment, const char *pass)
+{
+    if (!is_wanted(c, pass)) {
+        return VYRE_OK;
+    }
+    vy_text text;
+    vy_text_init(&text, &c->work.allocator);
+    vy_ssa_print(&c->ssa[segment], &text);
+    bool failed = text.failed;
+    if (!failed) {
+        c->params.dump(c->params.dump_user, segment, pass, text.data ? text.data : "");
+    }
+    vy_text_finish(&text);
+    return failed ? vy_diag_no_memory(c->diag) : VYRE_OK;
+}
+
+static vyre_result verify(compiler *c, uint32_t segment, const char *pass)
+{
+    const char *problem = vy_ssa_verify(&c->ssa[segment]);
+    if (c->work.failed) {
+        return vy_diag_no_memory(c->diag);
+    }
+    if (problem) {
+        return vy_diag_set(c->diag, VYRE_ERROR_INTERNAL, c->split.segments.data[segment].loc,
+                           "after pass %s the SSA form of segment %u is not well formed: %s. Fix: "
+                           "report it with the program",
+                           pass, segment, problem);
+    }
+    return dump(c, segment, pass);
+}
+
+static vyre_result run_passes(compiler *c, uint32_t segment)
+{
+    uint32_t count = 0;
+    const vy_pass *passes = vy_passes_get(&count);
+    const vy_pass_context context = {.eval = vy_interp_eval};
+    vyre_result result = verify(c, segment, "build");
+    for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
+        if (!passes[i].run(&c->ssa[segment], &context)) {
+            return vy_diag_no_memory(c->diag);
+        }
+        result = verify(c, segment, passes[i].name);
+    }
+    if (result == VYRE_OK) {
+        vy_ssa_access(&c->ssa[segment], &c->access[segment]);
+        c->program_writes |= c->access[segment].writes;
+    }
+    return result;
+}
+
+static uint32_t count_instructions(const vy_ssa *ssa)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            count++;
+        }
+    }
+    return count;
+}
+
+static vyre_result emit(compiler *c, uint32_t segment)
+{
+    const vy_access *access = &c->access[segment];
+    const vy_segment *source = &c->split.segments.data[segment];
+    uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1;
+    vy_spirv_options options = {.target = c->params.target,
+                                .interface = c->params.interface,
+                                .float_modes = c->params.float_modes,
+                                .aliased = c->params.aliased != 0,
+                                .debug = c->params.debug != 0,
+                                .agnostic = c->kernel->workgroup_use == NULL,
+                                .entry_name = "main",
+                                .file_name = c->kernel->name,
+                                .table_offsets = c->table_offsets,
+                                .module_writes = access->writes};
+    if (options.aliased && (access->writes & bindings)) {
+        /* What this segment writes may be any of the program's written buffers. */
+        options.module_writes |= c->program_writes & bindings;
+    }
+    uint32_t *words = NULL, count = 0;
+    vyre_result result =
+        vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &words, &count, c->diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    vy_kernel_segment *out = &c->kernel->segments[segment];
+    out->words = vy_arena_alloc(&c->kernel->arena, count, sizeof *words);
+    if (!out->words) {
+        return vy_diag_no_memory(c->diag);
+    }
+    memcpy(out->words, words, count * sizeof *words);
+    out->word_count = count;
+    out->instruction_count = count_instructions(&c->ssa[segment]);
+    out->reads = access->reads;
+    out->writes = access->writes;
+    out->atomics = access->atomics;
+    out->line = source->loc.line;
+    if (source->name) {
+        snprintf(out->label, sizeof out->label, "%.30s.%.30s", c->kernel->name, source->name);
+    } else {
+        snprintf(out->label, sizeof out->label, "%.40s.seg%u", c->kernel->name, segment);
+    }
+    return VYRE_OK;
+}
+
+static vyre_result compile_segments(compiler *c)
+{
+    uint32_t count = c->split.segments.count;
+    c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
+    c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
+    c->kernel->segments = vy_arena_alloc(&c->kernel->arena, count, sizeof *c->kernel->segments);
+    if (!c->ssa || !c->access || !c->kernel->segments) {
+        return vy_diag_no_memory(c->diag);
+    }
+    c->kernel->segment_count = count;
+    vyre_result result = VYRE_OK;
+    uint32_t segment = 0;
+    for (; segment < count && result == VYRE_OK; segment++) {
+        result = vy_ssa_build(c->program, &c->split, segment, &c->work, &c->ssa[segment], c->diag);
+        if (result == VYRE_OK) {
+            result = run_passes(c, segment);
+        }
+    }
+    if (result == VYRE_OK) {
+        for (segment = 0; segment < count && result == VYRE_OK; segment++) {
+            result = emit(c, segment);
+        }
+    }
+    if (result != VYRE_OK && c->diag && segment > 0) {
+        c->diag->segment = segment - 1;
+    }
+    return result;
+}
+
+/* ---- Interface ------------------------------------------------------------------------------- */
+
+static void copy_params(compiler *c)
+{
+    const vyre_program *program = c->program;
+    vyre_kernel *k = c->kernel;
+    k->param_count = program->params.count ? program->params.count - 1 : 0;
+    k->params = vy_arena_alloc(&k->arena, k->param_count, sizeof *k->params);
+    for (uint32_t i = 0; k->params && i < k->param_count; i++) {
+        k->params[i] = program->params.data[i + 1];
+        k->params[i].name = vy_arena_text(&k->arena, k->params[i].name, strlen(k->params[i].name));
+    }
+}
+
+static void copy_sites(compiler *c)
+{
+    const vyre_program *program = c->program;
+    vyre_kernel *k = c->kernel;
+    k->sites = vy_arena_alloc(&k->arena, program->site_count, sizeof *k->sites);
+    k->site_count = program->site_count;
+    for (uint32_t i = 1; k->sites && i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        bool is_trap = stmt->kind == VY_STMT_TRAP;
+        if ((is_trap || stmt->kind == VY_STMT_WHILE) && stmt->site < k->site_count) {
+            k->sites[stmt->site] =
+                (vy_kernel_site){is_trap ? VYRE_RECORD_TRAP : VYRE_RECORD_LOOP_LIMIT,
+                                 is_trap ? stmt->bits : 0, stmt->loc.line, stmt->loc.column};
+        }
+    }
+}
+
+/* Tables too large for a module go to the tables buffer, one after another. */
+static void place_tables(compiler *c)
+{
+    const vyre_program *program = c->program;
+    vyre_kernel *k = c->kernel;
+    VY_VEC(uint32_t) words = {0};
+    c->table_offsets = vy_arena_alloc(&c->work, program->tables.count, sizeof *c->table_offsets);
+    for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
+        const vy_table *table = &program->tables.data[i];
+        c->table_offsets[i] = UINT32_MAX;
+        if (i == 0 || table->count * 4ull <= MAX_MODULE_TABLE_SIZE ||
+            !vy_vec_reserve(&k->arena, &words, table->count)) {
+            continue;
+        }
+        c->table_offsets[i] = words.count;
+        memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
+        words.count += table->count;
+    }
+    k->tables = words.data;
+    k->table_count = words.count;
+}
+
+static void require(vyre_kernel *kernel, bool needed, const char *name)
+{
+    if (needed && kernel->requirement_count < VY_MAX_REQUIREMENTS) {
+        kernel->requirements[kernel->requirement_count++] = name;
+    }
+}
+
+static void describe(compiler *c)
+{
+    const vyre_program *program = c->program;
+    vyre_kernel *k = c->kernel;
+    bool is_new = c->params.target == VYRE_TARGET_VULKAN_1_3;
+    k->name = vy_arena_text(&k->arena, program->name, strlen(program->name));
+    memcpy(k->workgroup, program->workgroup, sizeof k->workgroup);
+    (void)vy_program_is_workgroup_agnostic(program, &k->workgroup_use);
+    k->grid_over =
+        program->grid_over ? (int32_t)program->buffers.data[program->grid_over].binding : -1;
+    k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
+    k->passes = program->passes;
+    k->is_inexact = program->fast_math;
+    k->is_aliased = c->params.aliased != 0;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
+    }
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        if (buffer->mode == VYRE_BUFFER_SHARED) {
+            k->shared_size += program->exprs.data[buffer->count.root].bits *
+                              vyre_type_size((vyre_type)buffer->type);
+        }
+    }
+    require(k, is_new, "Vulkan 1.3");
+    require(k, is_new, "vulkanMemoryModel");
+    require(k, is_new, "vulkanMemoryModelDeviceScope");
+    require(k, (c->params.float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0,
+            "shaderSignedZeroInfNanPreserveFloat32");
+    require(k, (c->params.float_modes & VYRE_FLOAT_DENORM_PRESERVE) != 0,
+            "shaderDenormPreserveFloat32");
+    require(k, (c->params.float_modes & VYRE_FLOAT_ROUNDING_RTE) != 0,
+            "shaderRoundingModeRTEFloat32");
+}
+
+/* ---- Compiling ------------------------------------------------------------------------------- */
+
+static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *diag)
+{
+    const vy_loc none = {0, 0};
+    if (params->target != VYRE_TARGET_VULKAN_1_3 && params->target != VYRE_TARGET_VULKAN_1_2) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no target. Fix: use a value of vyre_target", (int)params->target);
+    }
+    if (params->interface != VYRE_INTERFACE_DESCRIPTOR) {
+        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, none,
+                           "interface %d is not available. Fix: use VYRE_INTERFACE_DESCRIPTOR",
+                           (int)params->interface);
+    }
+    if (params->float_modes & ~ALL_FLOAT_MODES) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
+                           (unsigned)params->float_modes);
+    }
+    const char *wanted = params->dump_after;
+    if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {
+        uint32_t count = 0;
+        const vy_pass *passes = vy_passes_get(&count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(passes[i].name, wanted) == 0) {
+                return VYRE_OK;
+            }
+        }
+        return vy_diag_set(
+            diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, dce or "
+            "canonical-nan",
+            wanted);
+    }
+    return VYRE_OK;
+}
+
+static vyre_result compile(compiler *c)
+{
+    vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    describe(c);
+    vy_kernel_copy_host(c->kernel, c->program, &c->split);
+    copy_params(c);
+    copy_sites(c);
+    place_tables(c);
+    c->kernel->spill_words = c->split.spill_words;
+    if (c->work.failed || c->kernel->arena.failed) {
+        return vy_diag_no_memory(c->diag);
+    }
+    result = compile_segments(c);
+    if (result == VYRE_OK && (c->work.failed || c->kernel->arena.failed)) {
+        result = vy_diag_no_memory(c->diag);
+    }
+    return result;
+}
+
+vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
+                                vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    compiler c = {.program = program, .diag = diag};
+    vy_diag_clear(diag);
+    *out_kernel = NULL;
+    if (!program) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "the program is NULL. Fix: pass a finished program");
+    }
+    if (params) {
+        size_t size = params->struct_size ? params->struct_size : sizeof c.params;
+        memcpy(&c.params, params, size < sizeof c.params ? size : sizeof c.params);
+    }
+    vyre_result result = check_params(&c.params, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    vyre_allocator memory = vy_allocator_or_default(c.params.allocator);
+    c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
+    if (!c.kernel) {
+        return vy_diag_no_memory(diag);
+    }
+    vy_arena_init(&c.kernel->arena, &memory);
+    vy_arena_init(&c.work, &memory);
+    result = compile(&c);
+    vy_arena_finish(&c.work);
+    if (result != VYRE_OK) {
+        vyre_kernel_destroy(&c.kernel);
+        return result;
+    }
+    *out_kernel = c.kernel;
+    return VYRE_OK;
+}

@@ -1,0 +1,58 @@
+/* What a segment touches: read from the instructions that are left. */
+#include "codegen/passes/ssa.h"
+
+static void add_buffer(const vy_ssa *ssa, vy_access *access, uint32_t ref, bool reads, bool writes,
+                       bool atomic)
+{
+    const vy_buffer *buffer = &ssa->program->buffers.data[ref];
+    if (buffer->mode == VYRE_BUFFER_SHARED) {
+        access->has_shared = true;
+        return;
+    }
+    uint64_t bit = buffer->binding < 62 ? (uint64_t)1 << buffer->binding : 0;
+    access->reads |= reads ? bit : 0;
+    access->writes |= writes ? bit : 0;
+    access->atomics |= atomic ? bit : 0;
+}
+
+static void add_ins(const vy_ssa *ssa, vy_access *access, const vy_ins *ins)
+{
+    switch ((int)ins->op) {
+    case VYRE_OP_LOAD:
+        add_buffer(ssa, access, ins->ref, true, false, false);
+        break;
+    case VY_SSA_STORE:
+        add_buffer(ssa, access, ins->ref, false, true, false);
+        break;
+    case VY_SSA_ATOMIC:
+        add_buffer(ssa, access, ins->ref, ins->atomic != VYRE_ATOMIC_STORE,
+                   ins->atomic != VYRE_ATOMIC_LOAD, true);
+        break;
+    case VY_SSA_BARRIER:
+        access->has_barrier = true;
+        break;
+    case VY_SSA_SPILL_LOAD:
+        access->reads |= VY_ACCESS_SPILL;
+        break;
+    case VY_SSA_SPILL_STORE:
+        access->writes |= VY_ACCESS_SPILL;
+        break;
+    case VY_SSA_RECORD:
+        access->reads |= VY_ACCESS_RECORDS;
+        access->writes |= VY_ACCESS_RECORDS;
+        access->atomics |= VY_ACCESS_RECORDS;
+        break;
+    default:
+        break;
+    }
+}
+
+void vy_ssa_access(const vy_ssa *ssa, vy_access *out_access)
+{
+    *out_access = (vy_access){0};
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            add_ins(ssa, out_access, &ssa->ins.data[i]);
+        }
+    }
+}

@@ -1,0 +1,458 @@
+/* From the statements of one segment to SSA: the walk over statement lists, and what happens at a
+ * segment's start and at every way out of it. Reads a validated program and its split. Recursion is
+ * by statement levels and calls and ends at VY_BUILD_MAX_DEPTH. */
+#include "codegen/passes/build_parts.h"
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
+{
+    uint32_t at = var - b->var_base;
+    return var >= b->var_base && at < b->var_count ? at + 1 : 0;
+}
+
+uint32_t vy_key_budget(const vy_ssa_builder *b)
+{
+    return b->var_count + 1;
+}
+
+uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function)
+{
+    return b->var_count + 2 + 2 * function;
+}
+
+uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function)
+{
+    return b->var_count + 3 + 2 * function;
+}
+
+vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key)
+{
+    if (key <= b->var_count) {
+        return (vyre_type)b->program->vars.data[b->var_base + key - 1].type;
+    }
+    if (key == vy_key_budget(b)) {
+        return VYRE_TYPE_U32;
+    }
+    uint32_t function = (key - b->var_count - 2) / 2;
+    return key == vy_key_left(b, function)
+               ? VYRE_TYPE_BOOL
+               : (vyre_type)b->program->functions.data[function].return_type;
+}
+
+const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key)
+{
+    return key && key <= b->var_count ? b->program->vars.data[b->var_base + key - 1].name : NULL;
+}
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char *message)
+{
+    if (b->result == VYRE_OK) {
+        b->result = vy_diag_set(b->diag, result, loc, "%s", message);
+    }
+}
+
+bool vy_build_stopped(const vy_ssa_builder *b)
+{
+    return b->result != VYRE_OK || b->arena->failed;
+}
+
+bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc)
+{
+    if (b->depth >= VY_BUILD_MAX_DEPTH) {
+        vy_build_fail(b, VYRE_ERROR_INVALID_PROGRAM, loc,
+                      "statements and calls are nested more than 700 levels deep once functions "
+                      "are put in where they are called. Fix: nest less, or call fewer functions "
+                      "from within each other");
+        return false;
+    }
+    b->depth++;
+    return true;
+}
+
+void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value)
+{
+    if (key && key < b->key_count &&
+        vy_vec_push(b->arena, &b->log, (vy_undo){key, b->current[key]})) {
+        b->current[key] = value;
+    }
+}
+
+uint32_t vy_build_block(vy_ssa_builder *b, vy_loc loc)
+{
+    return vy_ssa_add_block(b->ssa, loc);
+}
+
+void vy_build_place(vy_ssa_builder *b, uint32_t block)
+{
+    b->block = vy_vec_push(b->arena, &b->order, block) ? block : 0;
+}
+
+void vy_build_jump(vy_ssa_builder *b, uint32_t target)
+{
+    if (b->block) {
+        vy_block *block = &b->ssa->blocks.data[b->block];
+        block->end = VY_END_JUMP;
+        block->target[0] = target;
+    }
+    b->block = 0;
+}
+
+void vy_build_branch(vy_ssa_builder *b, uint32_t cond, uint32_t yes, uint32_t no, uint32_t merge)
+{
+    if (b->block) {
+        vy_block *block = &b->ssa->blocks.data[b->block];
+        block->end = VY_END_BRANCH;
+        block->cond = cond;
+        block->target[0] = yes;
+        block->target[1] = no;
+        block->merge = merge;
+        block->merge_kind = merge ? VY_MERGE_SELECTION : VY_MERGE_NONE;
+    }
+    b->block = 0;
+}
+
+static void bind(vy_ssa_builder *b, uint32_t var, uint32_t value)
+{
+    vy_ins *ins = &b->ssa->ins.data[value];
+    const char *name = b->program->vars.data[var].name;
+    if (value && ins->op != VYRE_OP_LITERAL && !ins->name) {
+        ins->name = name;
+    }
+    vy_build_assign(b, vy_key(b, var), value);
+}
+
+/* ---- A segment's start and its ways out -------------------------------------------------------
+ */
+
+static uint32_t array_of(vy_ssa_builder *b, uint32_t var)
+{
+    const vy_var *decl = &b->program->vars.data[var];
+    uint32_t index = b->ssa->arrays.count;
+    vy_array array = {decl->name, decl->type, decl->array_count};
+    if (!vy_key(b, var) || !vy_vec_push(b->arena, &b->ssa->arrays, array)) {
+        return 0;
+    }
+    b->arrays[var - b->var_base] = index;
+    return index;
+}
+
+static void load_spilled(vy_ssa_builder *b, uint32_t var)
+{
+    const vy_var *decl = &b->program->vars.data[var];
+    const vy_var_crossing *crossing = &b->split->vars[var];
+    vy_ins load = {.op = VY_SSA_SPILL_LOAD,
+                   .type = decl->type,
+                   .ref = crossing->slot,
+                   .name = decl->name,
+                   .loc = b->segment->loc};
+    if (decl->kind != VY_VAR_ARRAY) {
+        vy_build_assign(b, vy_key(b, var), vy_build_ins(b, load));
+        return;
+    }
+    uint32_t array = array_of(b, var);
+    for (uint32_t i = 0; i < crossing->words && array; i++) {
+        load.ref = crossing->slot + i;
+        uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, i);
+        uint32_t value = vy_build_ins(b, load);
+        (void)vy_build_ins(
+            b, (vy_ins){
+                   .op = VY_SSA_ARRAY_STORE, .ref = array, .arg = {index, value}, .loc = load.loc});
+    }
+}
+
+static void load_value(vy_ssa_builder *b, uint32_t var)
+{
+    const vy_var_crossing *crossing = &b->split->vars[var];
+    const vy_var *decl = &b->program->vars.data[var];
+    if (crossing->crossing == VY_CROSSING_SPILL) {
+        load_spilled(b, var);
+    } else if (crossing->crossing == VY_CROSSING_HOST) {
+        vy_ins ins = {.op = VY_SSA_HOST_INDEX,
+                      .type = decl->type,
+                      .ref = crossing->slot,
+                      .name = decl->name,
+                      .loc = decl->loc};
+        vy_build_assign(b, vy_key(b, var), vy_build_ins(b, ins));
+    } else if (crossing->crossing == VY_CROSSING_RECOMPUTE) {
+        uint32_t value = vy_build_range(b, b->program->stmts.data[crossing->statement].x);
+        bind(b, var, value);
+    }
+}
+
+static void begin_segment(vy_ssa_builder *b)
+{
+    const vy_segment *segment = b->segment;
+    bool draws = false;
+    for (uint32_t i = 0; i < segment->stmt_count; i++) {
+        draws |= b->split->facts[b->split->stmts.data[segment->first_stmt + i]].draws_budget;
+    }
+    if (draws) {
+        vy_build_assign(b, vy_key_budget(b),
+                        vy_ssa_literal(b->ssa, VYRE_TYPE_U32, b->program->loop_limit));
+    }
+    for (uint32_t i = 0; i < segment->in_count; i++) {
+        load_value(b, b->split->var_lists.data[segment->first_in + i]);
+    }
+    for (uint32_t i = 0; i < segment->out_count; i++) {
+        uint32_t var = b->split->var_lists.data[segment->first_out + i];
+        const vy_var *decl = &b->program->vars.data[var];
+        if (&b->split->segments.data[b->split->vars[var].home] != segment) {
+            continue;
+        }
+        if (decl->kind == VY_VAR_ARRAY) {
+            uint32_t array = array_of(b, var);
+            (void)vy_build_ins(b,
+                               (vy_ins){.op = VY_SSA_ARRAY_ZERO, .ref = array, .loc = decl->loc});
+        } else {
+            vy_build_assign(b, vy_key(b, var), vy_build_zero(b, (vyre_type)decl->type));
+        }
+    }
+}
+
+static void end_segment(vy_ssa_builder *b, vy_loc loc)
+{
+    for (uint32_t i = 0; i < b->segment->out_count && b->block; i++) {
+        uint32_t var = b->split->var_lists.data[b->segment->first_out + i];
+        const vy_var_crossing *crossing = &b->split->vars[var];
+        const vy_var *decl = &b->program->vars.data[var];
+        vy_ins store = {.op = VY_SSA_SPILL_STORE, .ref = crossing->slot, .loc = loc};
+        if (decl->kind != VY_VAR_ARRAY) {
+            store.arg[0] = b->current[vy_key(b, var)];
+            (void)vy_build_ins(b, store);
+            continue;
+        }
+        for (uint32_t w = 0; w < crossing->words; w++) {
+            uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, w);
+            vy_ins load = {.op = VY_SSA_ARRAY_LOAD,
+                           .type = decl->type,
+                           .ref = b->arrays[var - b->var_base],
+                           .arg = {index},
+                           .loc = loc};
+            store.ref = crossing->slot + w;
+            store.arg[0] = vy_build_ins(b, load);
+            (void)vy_build_ins(b, store);
+        }
+    }
+    if (b->block) {
+        b->ssa->blocks.data[b->block].end = VY_END_RETURN;
+    }
+    b->block = 0;
+}
+
+/* ---- Statements -------------------------------------------------------------------------------
+ */
+
+static void build_store(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    vy_ins ins = {.op = VY_SSA_STORE, .ref = stmt->ref, .loc = stmt->loc};
+    ins.arg[0] = vy_build_range(b, stmt->x);
+    ins.arg[1] = vy_build_range(b, stmt->y);
+    if (stmt->kind == VY_STMT_ARRAY_STORE) {
+        ins.op = VY_SSA_ARRAY_STORE;
+        ins.ref = b->arrays[stmt->ref - b->var_base];
+    }
+    (void)vy_build_ins(b, ins);
+}
+
+static void build_atomic(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    vy_ins ins = {.op = VY_SSA_ATOMIC,
+                  .ref = stmt->ref,
+                  .loc = stmt->loc,
+                  .atomic = stmt->atomic,
+                  .order = stmt->order};
+    ins.arg[0] = vy_build_range(b, stmt->x);
+    ins.arg[1] = vy_build_range(b, stmt->y);
+    ins.arg[2] = vy_build_range(b, stmt->z);
+    ins.type = stmt->atomic == VYRE_ATOMIC_STORE ? VYRE_TYPE_VOID
+                                                 : b->program->buffers.data[stmt->ref].type;
+    uint32_t value = vy_build_ins(b, ins);
+    if (stmt->result) {
+        bind(b, stmt->result, value);
+    }
+}
+
+static void build_barrier(vy_ssa_builder *b, vy_loc loc)
+{
+    (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_BARRIER, .loc = loc});
+}
+
+static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    uint32_t index = vy_build_range(b, stmt->x);
+    vy_ins ins = {.op = VYRE_OP_LOAD,
+                  .type = b->program->buffers.data[stmt->ref].type,
+                  .ref = stmt->ref,
+                  .arg = {index},
+                  .loc = stmt->loc};
+    build_barrier(b, stmt->loc);
+    uint32_t value = vy_build_ins(b, ins);
+    build_barrier(b, stmt->loc);
+    if (stmt->result) {
+        bind(b, stmt->result, value);
+    }
+}
+
+/* An array that crosses a cut has its place since the segment's start. */
+static void build_array(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    uint32_t array = b->arrays[stmt->ref - b->var_base];
+    if (!array || b->split->vars[stmt->ref].crossing != VY_CROSSING_SPILL) {
+        array = array_of(b, stmt->ref);
+    }
+    (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_ARRAY_ZERO, .ref = array, .loc = stmt->loc});
+}
+
+static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    uint32_t value = vy_build_range(b, stmt->x);
+    if (b->activation->function) {
+        vy_build_return_value(b, value);
+    } else {
+        end_segment(b, stmt->loc);
+    }
+}
+
+static void build_stmt(vy_ssa_builder *b, uint32_t index)
+{
+    const vy_stmt *stmt = &b->program->stmts.data[index];
+    uint32_t value;
+    switch ((vy_stmt_kind)stmt->kind) {
+    case VY_STMT_LET:
+    case VY_STMT_VAR:
+    case VY_STMT_ASSIGN:
+        value = vy_build_range(b, stmt->x);
+        bind(b, stmt->ref, value);
+        break;
+    case VY_STMT_ARRAY:
+        build_array(b, stmt);
+        break;
+    case VY_STMT_STORE:
+    case VY_STMT_ARRAY_STORE:
+        build_store(b, stmt);
+        break;
+    case VY_STMT_ATOMIC:
+        build_atomic(b, stmt);
+        break;
+    case VY_STMT_UNIFORM_LOAD:
+        build_uniform_load(b, stmt);
+        break;
+    case VY_STMT_CALL:
+        value = vy_build_range(b, stmt->x);
+        if (stmt->result) {
+            bind(b, stmt->result, value);
+        }
+        break;
+    case VY_STMT_IF:
+        vy_build_if(b, stmt);
+        break;
+    case VY_STMT_SWITCH:
+        vy_build_switch(b, stmt);
+        break;
+    case VY_STMT_FOR:
+        vy_build_for(b, index);
+        break;
+    case VY_STMT_WHILE:
+        vy_build_while(b, index);
+        break;
+    case VY_STMT_BLOCK:
+    case VY_STMT_REGION:
+        vy_build_list(b, stmt->body);
+        break;
+    case VY_STMT_BREAK:
+        vy_build_break(b);
+        break;
+    case VY_STMT_CONTINUE:
+        vy_build_continue(b);
+        break;
+    case VY_STMT_RETURN:
+        build_return(b, stmt);
+        break;
+    case VY_STMT_BARRIER:
+        build_barrier(b, stmt->loc);
+        break;
+    case VY_STMT_TRAP:
+        (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_RECORD, .ref = stmt->site, .loc = stmt->loc});
+        break;
+    case VY_STMT_NONE:
+    case VY_STMT_CASE:
+    case VY_STMT_GRID_SYNC:
+    case VY_STMT_KIND_COUNT:
+        break;
+    }
+}
+
+void vy_build_list(vy_ssa_builder *b, uint32_t first)
+{
+    if (!first || !vy_build_deeper(b, b->program->stmts.data[first].loc)) {
+        return;
+    }
+    for (uint32_t i = first; i && b->block && !vy_build_stopped(b);) {
+        const vy_stmt *stmt = &b->program->stmts.data[i];
+        build_stmt(b, i);
+        /* A return at the very end of a function leaves no jump, but nothing follows it. */
+        i = stmt->kind == VY_STMT_RETURN ? 0 : stmt->next;
+    }
+    b->depth--;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static void allocate(vy_ssa_builder *b)
+{
+    const vy_bounds *bounds = &b->segment->bounds;
+    if (bounds->expr_begin < bounds->expr_end) {
+        b->expr_base = bounds->expr_begin;
+        b->expr_count = bounds->expr_end - bounds->expr_begin;
+    }
+    if (bounds->var_begin < bounds->var_end) {
+        b->var_base = bounds->var_begin;
+        b->var_count = bounds->var_end - bounds->var_begin;
+    }
+    b->key_count = b->var_count + 2 + (bounds->has_call ? 2 * b->program->functions.count : 0);
+    b->values = vy_arena_alloc(b->arena, b->expr_count, sizeof *b->values);
+    b->arrays = vy_arena_alloc(b->arena, b->var_count, sizeof *b->arrays);
+    b->current = vy_arena_alloc(b->arena, b->key_count, sizeof *b->current);
+    b->stamp = vy_arena_alloc(b->arena, b->key_count, sizeof *b->stamp);
+    b->place = vy_arena_alloc(b->arena, b->key_count, sizeof *b->place);
+}
+
+vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
+                         vy_arena *arena, vy_ssa *out_ssa, vyre_diag *diag)
+{
+    const vy_segment *at = &split->segments.data[segment];
+    vy_activation kernel = {0};
+    vy_ssa_builder b = {.program = program,
+                        .split = split,
+                        .segment = at,
+                        .arena = arena,
+                        .ssa = out_ssa,
+                        .diag = diag,
+                        .activation = &kernel,
+                        .depth = 1};
+    vy_ssa_init(out_ssa, program, arena);
+    allocate(&b);
+    uint32_t entry = vy_ssa_add_block(out_ssa, at->loc);
+    if (arena->failed) {
+        return vy_diag_no_memory(diag);
+    }
+    vy_build_place(&b, entry);
+    begin_segment(&b);
+    vy_loc end = at->loc;
+    for (uint32_t i = 0; i < at->stmt_count && b.block && !vy_build_stopped(&b); i++) {
+        uint32_t stmt = split->stmts.data[at->first_stmt + i];
+        build_stmt(&b, stmt);
+        end = program->stmts.data[stmt].end_loc;
+    }
+    end_segment(&b, end);
+    if (!vy_build_stopped(&b)) {
+        vy_ssa_reorder(out_ssa, b.order.data, b.order.count);
+    }
+    if (arena->failed) {
+        return vy_diag_no_memory(diag);
+    }
+    return b.result;
+}

@@ -1,0 +1,127 @@
+/* What the files of the SSA builder share. build.c: statements, segments' ends; build_expr.c:
+ * expressions and calls; build_control.c: joins, if, switch; build_loop.c: loops and what leaves
+ * them.
+ *
+ * `current` holds the value of every variable at the place where the builder stands, by key: the
+ * variable, or one of the hidden ones behind them. Every change is logged, so that an arm of an
+ * `if` can be undone at the price of what it assigned. Where `block` is 0 the place cannot be
+ * reached. */
+#ifndef VY_BUILD_PARTS_H
+#define VY_BUILD_PARTS_H
+
+#include "codegen/passes/edit.h"
+
+/* Statement levels and calls within each other; drivers and SPIR-V stop at about 1,000 levels. */
+#define VY_BUILD_MAX_DEPTH 700u
+
+typedef struct vy_undo {
+    uint32_t key, old;
+} vy_undo;
+
+/* What an arm changed. */
+typedef struct vy_delta {
+    uint32_t key, value, old;
+} vy_delta;
+
+/* One way into a merge block: where it ends (0: nowhere) and its deltas. */
+typedef struct vy_arm {
+    uint32_t end, first_delta, delta_count;
+} vy_arm;
+
+/* A way out of a loop, or to its next trip: a row of values, one for each key of the loop. */
+typedef struct vy_edge {
+    uint32_t block, first_value;
+} vy_edge;
+
+typedef VY_VEC(vy_edge) vy_edges;
+
+typedef struct vy_loop {
+    struct vy_loop *parent; /* the loop around it in the same function */
+    uint32_t header, merge, continue_block;
+    uint32_t *keys, key_count;
+    uint32_t *phis; /* of the header, by key */
+    vy_edges breaks, continues;
+} vy_loop;
+
+/* A function while it is inlined. */
+typedef struct vy_activation {
+    uint32_t function; /* 0: the kernel */
+    vy_loop *exit;     /* the loop of one trip that early returns leave, or NULL */
+    vy_loop *loop;     /* the innermost loop */
+} vy_activation;
+
+typedef struct vy_ssa_builder {
+    const vyre_program *program;
+    const vy_split *split;
+    const vy_segment *segment;
+    vy_arena *arena;
+    vy_ssa *ssa;
+    vyre_result result;
+    vyre_diag *diag;
+    uint32_t block, depth;
+    vy_activation *activation;
+    uint32_t expr_base, expr_count, var_base, var_count, key_count;
+    uint32_t *values;  /* by expression - expr_base */
+    uint32_t *current; /* by key */
+    uint32_t *arrays;  /* by variable - var_base: private array */
+    uint32_t *stamp;   /* by key: the last collection that met it */
+    uint32_t *place;   /* by key: where */
+    uint32_t stamp_now;
+    VY_VEC(vy_undo) log;
+    VY_VEC(vy_delta) deltas;
+    VY_VEC(uint32_t) rows;  /* values of edges */
+    VY_VEC(uint32_t) order; /* blocks as they were placed */
+} vy_ssa_builder;
+
+/* Keys of the hidden variables: while trips left, a function's value, whether it has returned. */
+uint32_t vy_key(vy_ssa_builder *b, uint32_t var);
+uint32_t vy_key_budget(const vy_ssa_builder *b);
+uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function);
+uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function);
+
+/* build.c */
+void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char *message);
+bool vy_build_stopped(const vy_ssa_builder *b);
+bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc);
+void vy_build_list(vy_ssa_builder *b, uint32_t first);
+void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value);
+vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key);
+const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key);
+uint32_t vy_build_block(vy_ssa_builder *b, vy_loc loc);
+void vy_build_place(vy_ssa_builder *b, uint32_t block);
+/* Ends the block where the builder stands; it stands nowhere then. */
+void vy_build_jump(vy_ssa_builder *b, uint32_t target);
+void vy_build_branch(vy_ssa_builder *b, uint32_t cond, uint32_t yes, uint32_t no, uint32_t merge);
+
+/* build_expr.c */
+uint32_t vy_build_ins(vy_ssa_builder *b, vy_ins ins);
+uint32_t vy_build_op1(vy_ssa_builder *b, vyre_op op, vyre_type type, uint32_t x, vy_loc loc);
+uint32_t vy_build_op2(vy_ssa_builder *b, vyre_op op, vyre_type type, uint32_t x, uint32_t y,
+                      vy_loc loc);
+uint32_t vy_build_range(vy_ssa_builder *b, vy_range range);
+uint32_t vy_build_zero(vy_ssa_builder *b, vyre_type type);
+
+/* build_control.c */
+uint32_t vy_build_log_mark(const vy_ssa_builder *b);
+/* Takes what changed since the mark as deltas and undoes it. */
+vy_arm vy_build_end_arm(vy_ssa_builder *b, uint32_t mark);
+/* Places the merge block of the arms and gives every changed variable its value there. */
+void vy_build_join(vy_ssa_builder *b, uint32_t merge, const vy_arm *arms, uint32_t count,
+                   uint32_t first_delta);
+/* The variable's value where `count` blocks come together: a phi unless all agree. */
+void vy_build_phi(vy_ssa_builder *b, uint32_t key, const uint32_t *values, const uint32_t *blocks,
+                  uint32_t count);
+void vy_build_if(vy_ssa_builder *b, const vy_stmt *stmt);
+void vy_build_switch(vy_ssa_builder *b, const vy_stmt *stmt);
+
+/* build_loop.c */
+void vy_build_for(vy_ssa_builder *b, uint32_t index);
+void vy_build_while(vy_ssa_builder *b, uint32_t index);
+void vy_build_break(vy_ssa_builder *b);
+void vy_build_continue(vy_ssa_builder *b);
+/* A loop of one trip around an inlined function: how its early returns get to its end. */
+vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc);
+void vy_build_exit_end(vy_ssa_builder *b, vy_loop *loop);
+void vy_build_return_value(vy_ssa_builder *b, uint32_t value);
+
+#endif

@@ -1,0 +1,280 @@
+/* Operations on the SSA form: adding, replacing, removing, renumbering. */
+#include "codegen/passes/edit.h"
+
+void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena)
+{
+    *ssa = (vy_ssa){.program = program, .arena = arena};
+    (void)vy_vec_push(arena, &ssa->ins, (vy_ins){0});
+    (void)vy_vec_push(arena, &ssa->blocks, (vy_block){0});
+    (void)vy_vec_push(arena, &ssa->arrays, (vy_array){0});
+}
+
+uint32_t vy_ssa_add_block(vy_ssa *ssa, vy_loc loc)
+{
+    vy_block block = {.loc = loc};
+    uint32_t index = ssa->blocks.count;
+    return vy_vec_push(ssa->arena, &ssa->blocks, block) ? index : 0;
+}
+
+uint32_t vy_ssa_insert(vy_ssa *ssa, uint32_t block, uint32_t after, vy_ins ins)
+{
+    uint32_t index = ssa->ins.count;
+    vy_block *at = &ssa->blocks.data[block];
+    ins.block = block;
+    ins.next = after ? ssa->ins.data[after].next : at->first;
+    if (!vy_vec_push(ssa->arena, &ssa->ins, ins)) {
+        return 0;
+    }
+    if (after) {
+        ssa->ins.data[after].next = index;
+    } else {
+        at->first = index;
+    }
+    if (at->last == after) {
+        at->last = index;
+    }
+    return index;
+}
+
+uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins)
+{
+    return vy_ssa_insert(ssa, block, ssa->blocks.data[block].last, ins);
+}
+
+/* ---- Literals -------------------------------------------------------------------------------- */
+
+static uint32_t literal_place(const vy_ssa *ssa, uint8_t type, uint32_t bits)
+{
+    uint32_t mask = ssa->literal_capacity - 1;
+    uint32_t hash = (bits ^ (uint32_t)type << 28) * 2654435761u;
+    uint32_t at = (hash ^ hash >> 15) & mask;
+    while (ssa->literals[at]) {
+        const vy_ins *ins = &ssa->ins.data[ssa->literals[at]];
+        if (ins->type == type && ins->bits == bits) {
+            break;
+        }
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+static bool grow_literals(vy_ssa *ssa)
+{
+    if (ssa->literals && ssa->literal_count * 2 < ssa->literal_capacity) {
+        return true;
+    }
+    uint32_t *old = ssa->literals, old_capacity = ssa->literal_capacity;
+    uint32_t capacity = old_capacity ? old_capacity * 2 : 64;
+    uint32_t *table = vy_arena_alloc(ssa->arena, capacity, sizeof *table);
+    if (!table) {
+        return false;
+    }
+    ssa->literals = table;
+    ssa->literal_capacity = capacity;
+    for (uint32_t i = 0; i < old_capacity; i++) {
+        if (old[i]) {
+            const vy_ins *ins = &ssa->ins.data[old[i]];
+            table[literal_place(ssa, ins->type, ins->bits)] = old[i];
+        }
+    }
+    return true;
+}
+
+uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint32_t bits)
+{
+    if (!grow_literals(ssa)) {
+        return 0;
+    }
+    uint32_t at = literal_place(ssa, (uint8_t)type, bits);
+    if (ssa->literals[at] == 0) {
+        vy_ins ins = {.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = bits};
+        uint32_t index = vy_ssa_insert(ssa, 1, ssa->last_literal, ins);
+        if (index) {
+            ssa->literals[at] = ssa->last_literal = index;
+            ssa->literal_count++;
+        }
+    }
+    return ssa->literals[at];
+}
+
+void vy_ssa_index_literals(vy_ssa *ssa)
+{
+    ssa->literals = NULL;
+    ssa->literal_count = ssa->literal_capacity = ssa->last_literal = 0;
+    bool front = true;
+    for (uint32_t i = ssa->blocks.data[1].first; i; i = ssa->ins.data[i].next) {
+        const vy_ins *ins = &ssa->ins.data[i];
+        if (ins->op != VYRE_OP_LITERAL) {
+            front = false;
+            continue;
+        }
+        ssa->last_literal = front ? i : ssa->last_literal;
+        if (!grow_literals(ssa)) {
+            return;
+        }
+        uint32_t at = literal_place(ssa, ins->type, ins->bits);
+        if (ssa->literals[at] == 0) {
+            ssa->literals[at] = i;
+            ssa->literal_count++;
+        }
+    }
+}
+
+/* ---- Facts about instructions ---------------------------------------------------------------- */
+
+uint32_t vy_ssa_operand_count(const vy_ins *ins)
+{
+    switch ((int)ins->op) {
+    case VYRE_OP_NONE:
+    case VYRE_OP_LITERAL:
+    case VYRE_OP_BUILTIN:
+    case VYRE_OP_PARAM:
+    case VYRE_OP_VARIABLE:
+    case VYRE_OP_LENGTH:
+    case VYRE_OP_CALL:
+    case VY_SSA_PHI:
+    case VY_SSA_HOST_INDEX:
+    case VY_SSA_BARRIER:
+    case VY_SSA_ARRAY_ZERO:
+    case VY_SSA_SPILL_LOAD:
+    case VY_SSA_RECORD:
+        return 0;
+    case VYRE_OP_LOAD:
+    case VYRE_OP_ELEMENT:
+    case VYRE_OP_TABLE:
+    case VYRE_OP_CAST:
+    case VYRE_OP_BITCAST:
+    case VY_SSA_ARRAY_LOAD:
+    case VY_SSA_SPILL_STORE:
+    case VY_SSA_CANONICAL_NAN:
+        return 1;
+    case VY_SSA_STORE:
+    case VY_SSA_ARRAY_STORE:
+        return 2;
+    case VY_SSA_ATOMIC:
+        return 1 + vy_atomic_operand_count((vyre_atomic)ins->atomic);
+    default:
+        return ins->op < VYRE_OP_COUNT ? vy_op_get((vyre_op)ins->op)->operand_count : 0;
+    }
+}
+
+bool vy_ssa_has_effect(const vy_ins *ins)
+{
+    switch ((int)ins->op) {
+    case VY_SSA_STORE:
+    case VY_SSA_ATOMIC:
+    case VY_SSA_BARRIER:
+    case VY_SSA_ARRAY_ZERO:
+    case VY_SSA_ARRAY_STORE:
+    case VY_SSA_SPILL_STORE:
+    case VY_SSA_RECORD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t vy_ssa_successor(const vy_ssa *ssa, const vy_block *block, uint32_t i)
+{
+    switch ((vy_end_kind)block->end) {
+    case VY_END_JUMP:
+        return i == 0 ? block->target[0] : 0;
+    case VY_END_BRANCH:
+        return i < 2 ? block->target[i] : 0;
+    case VY_END_SWITCH:
+        if (i == 0) {
+            return block->target[0];
+        }
+        return i <= block->case_count ? ssa->cases.data[block->first_case + i - 1].block : 0;
+    case VY_END_NONE:
+    case VY_END_RETURN:
+    case VY_END_UNREACHABLE:
+        break;
+    }
+    return 0;
+}
+
+/* ---- Rewriting ------------------------------------------------------------------------------- */
+
+uint32_t vy_ssa_resolve(uint32_t *map, uint32_t value)
+{
+    uint32_t end = value;
+    while (map[end]) {
+        end = map[end];
+    }
+    while (map[value]) { /* shorten the chain for who comes next */
+        uint32_t next = map[value];
+        map[value] = end;
+        value = next;
+    }
+    return end;
+}
+
+void vy_ssa_rewrite(vy_ssa *ssa, uint32_t *map)
+{
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        vy_block *block = &ssa->blocks.data[b];
+        block->cond = vy_ssa_resolve(map, block->cond);
+        for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
+            vy_ins *ins = &ssa->ins.data[i];
+            uint32_t count = vy_ssa_operand_count(ins);
+            for (uint32_t a = 0; a < count; a++) {
+                ins->arg[a] = vy_ssa_resolve(map, ins->arg[a]);
+            }
+        }
+    }
+    for (uint32_t e = 0; e < ssa->phi_edges.count; e++) {
+        ssa->phi_edges.data[e].value = vy_ssa_resolve(map, ssa->phi_edges.data[e].value);
+    }
+}
+
+void vy_ssa_sweep(vy_ssa *ssa)
+{
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        vy_block *block = &ssa->blocks.data[b];
+        uint32_t *link = &block->first, last = 0;
+        for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
+            if (!ssa->ins.data[i].removed) {
+                *link = i;
+                link = &ssa->ins.data[i].next;
+                last = i;
+            }
+        }
+        *link = 0;
+        block->last = last;
+    }
+}
+
+void vy_ssa_reorder(vy_ssa *ssa, const uint32_t *order, uint32_t count)
+{
+    uint32_t *place = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *place);
+    vy_block *blocks = vy_arena_alloc(ssa->arena, (size_t)count + 1, sizeof *blocks);
+    if (!place || !blocks) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        place[order[i]] = i + 1;
+        blocks[i + 1] = ssa->blocks.data[order[i]];
+    }
+    for (uint32_t b = 1; b <= count; b++) {
+        vy_block *block = &blocks[b];
+        block->target[0] = place[block->target[0]];
+        block->target[1] = place[block->target[1]];
+        block->merge = place[block->merge];
+        block->continue_block = place[block->continue_block];
+        for (uint32_t i = 0; block->end == VY_END_SWITCH && i < block->case_count; i++) {
+            vy_case *entry = &ssa->cases.data[block->first_case + i];
+            entry->block = place[entry->block];
+        }
+        for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
+            vy_ins *ins = &ssa->ins.data[i];
+            ins->block = b;
+            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
+                vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + e];
+                edge->block = place[edge->block];
+            }
+        }
+    }
+    ssa->blocks.data = blocks;
+    ssa->blocks.count = ssa->blocks.capacity = count + 1;
+}

@@ -1,0 +1,35 @@
+/* Small operations on the SSA form for the builder and the passes. Failure of the arena is sticky:
+ * functions then return id 0, and whoever called looks at `arena->failed` at the end of a step. */
+#ifndef VY_EDIT_H
+#define VY_EDIT_H
+
+#include "codegen/passes/ssa.h"
+
+void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena);
+uint32_t vy_ssa_add_block(vy_ssa *ssa, vy_loc loc);
+/* At the end of the block. */
+uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins);
+/* Behind `after`, or at the front of the block where after is 0. */
+uint32_t vy_ssa_insert(vy_ssa *ssa, uint32_t block, uint32_t after, vy_ins ins);
+/* The LITERAL of that type and value, among those at the front of the entry block. */
+uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint32_t bits);
+/* Puts the LITERALs that stand there into the table that vy_ssa_literal looks into. */
+void vy_ssa_index_literals(vy_ssa *ssa);
+
+/* Of arg[], PHI and leaves: 0. */
+uint32_t vy_ssa_operand_count(const vy_ins *ins);
+/* Whether it must stay although nobody reads its value. */
+bool vy_ssa_has_effect(const vy_ins *ins);
+
+/* Where `map` (by instruction; 0: itself) leads: every use is rewritten. Chains are followed. */
+void vy_ssa_rewrite(vy_ssa *ssa, uint32_t *map);
+uint32_t vy_ssa_resolve(uint32_t *map, uint32_t value);
+/* Takes removed instructions out of their blocks' lists. */
+void vy_ssa_sweep(vy_ssa *ssa);
+/* Keeps the blocks of `order` (block 1 first), in that order, and renumbers everything. */
+void vy_ssa_reorder(vy_ssa *ssa, const uint32_t *order, uint32_t count);
+
+/* The blocks that a block goes to: target i, or 0 past the last. Cases count singly. */
+uint32_t vy_ssa_successor(const vy_ssa *ssa, const vy_block *block, uint32_t i);
+
+#endif

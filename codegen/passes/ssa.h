@@ -1,0 +1,137 @@
+/* One segment in SSA form: blocks of instructions with phis, in structured control flow. Made from
+ * the program's statements by build.c, improved by the passes below, read by spirv/. The blocks
+ * stand in an order in which every definition precedes its uses, phis of loop headers apart, and in
+ * which a construct's blocks lie together: header, body, continue, merge. */
+#ifndef VY_SSA_H
+#define VY_SSA_H
+
+#include "codegen/ir/ir.h"
+#include "codegen/passes/split.h"
+
+/* Instructions: the pure operators of vyre_op (LITERAL, BUILTIN, PARAM, LENGTH, TABLE and LOAD
+ * among them, with the same `ref`), and these. VARIABLE, ELEMENT and CALL do not occur. */
+typedef enum vy_ssa_op {
+    VY_SSA_PHI = VYRE_OP_COUNT, /* arg[0]: first entry of phi_edges, arg[1]: count */
+    VY_SSA_HOST_INDEX,          /* ref: slot of the pushed host loop index */
+    VY_SSA_STORE,               /* buffer ref [arg0] = arg1 */
+    VY_SSA_ATOMIC,              /* buffer ref [arg0], operands arg1 arg2; atomic, order */
+    VY_SSA_BARRIER,             /* workgroup: execution, shared and storage memory */
+    VY_SSA_ARRAY_ZERO,          /* private array ref */
+    VY_SSA_ARRAY_LOAD,          /* private array ref [arg0] */
+    VY_SSA_ARRAY_STORE,         /* private array ref [arg0] = arg1 */
+    VY_SSA_SPILL_LOAD,          /* spill word ref of this invocation */
+    VY_SSA_SPILL_STORE,         /* spill word ref of this invocation = arg0 */
+    VY_SSA_RECORD,              /* leaves a record at site ref */
+    VY_SSA_CANONICAL_NAN,       /* arg0, or 0x7fc00000 where it is a NaN */
+    VY_SSA_OP_COUNT
+} vy_ssa_op;
+
+typedef struct vy_ins {
+    uint16_t op;
+    uint8_t type;
+    uint8_t atomic, order;
+    bool unchecked;  /* LOAD, STORE, ATOMIC, ARRAY_*, TABLE: a pass proved the index in bounds */
+    bool removed;    /* by a pass; no longer in its block's list */
+    uint32_t arg[4]; /* instructions; 0: none */
+    uint32_t ref;
+    uint32_t bits; /* LITERAL */
+    uint32_t next; /* in its block */
+    uint32_t block;
+    const char *name; /* of the variable it was bound to, or NULL; for people */
+    vy_loc loc;
+} vy_ins;
+
+typedef struct vy_phi_edge {
+    uint32_t block; /* the predecessor */
+    uint32_t value;
+} vy_phi_edge;
+
+typedef enum vy_end_kind {
+    VY_END_NONE,   /* not finished yet: only while building */
+    VY_END_JUMP,   /* target[0] */
+    VY_END_BRANCH, /* cond ? target[0] : target[1] */
+    VY_END_SWITCH, /* cond (u32 or i32); cases; target[0] is the default */
+    VY_END_RETURN,
+    VY_END_UNREACHABLE /* a merge block that no edge reaches */
+} vy_end_kind;
+
+typedef enum vy_merge_kind { VY_MERGE_NONE, VY_MERGE_SELECTION, VY_MERGE_LOOP } vy_merge_kind;
+
+typedef struct vy_block {
+    uint32_t first, last; /* instructions; phis come first */
+    uint8_t end, merge_kind;
+    uint32_t cond;
+    uint32_t target[2];
+    uint32_t merge, continue_block; /* of the construct that this block heads */
+    uint32_t first_case, case_count;
+    vy_loc loc;
+} vy_block;
+
+typedef struct vy_case {
+    uint32_t value, block;
+} vy_case;
+
+typedef struct vy_array {
+    const char *name;
+    uint8_t type;
+    uint32_t count;
+} vy_array;
+
+/* Entry 0 of ins, blocks and arrays is reserved; block 1 is the entry. The builder and the passes
+ * keep all LITERALs in the entry block, one for each type and value. */
+typedef struct vy_ssa {
+    const vyre_program *program;
+    vy_arena *arena;
+    VY_VEC(vy_ins) ins;
+    VY_VEC(vy_block) blocks;
+    VY_VEC(vy_phi_edge) phi_edges;
+    VY_VEC(vy_case) cases;
+    VY_VEC(vy_array) arrays;
+    uint32_t *literals; /* edit.c: open-addressing table of the LITERALs; may be NULL */
+    uint32_t literal_count, literal_capacity, last_literal;
+} vy_ssa;
+
+/* Lowers a segment. Functions are inlined, while loops get their counters, values from other
+ * segments are loaded or recomputed at the start and stored on every way out. */
+vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
+                         vy_arena *arena, vy_ssa *out_ssa, vyre_diag *diag);
+
+/* ---- Passes. Each is one file that says what it needs and keeps. ------------------------------
+ */
+
+/* Everything a pass may ask for. */
+typedef struct vy_pass_context {
+    vy_eval_fn eval; /* what operators mean, for folding; NULL: folds nothing */
+} vy_pass_context;
+
+typedef struct vy_pass {
+    const char *name;                                         /* "fold" */
+    const char *summary;                                      /* one line for --help */
+    bool (*run)(vy_ssa *ssa, const vy_pass_context *context); /* false: out of memory */
+} vy_pass;
+
+/* The pipeline, in the order in which it runs: trivial-phi, fold, dce, canonical-nan, dce. `count`
+ * rows; names may repeat. */
+const vy_pass *vy_passes_get(uint32_t *out_count);
+
+/* Checks the form's own rules (definitions dominate uses, phis match predecessors, one terminator,
+ * constructs nest, types agree): NULL when right, else what is wrong (from the arena). */
+const char *vy_ssa_verify(const vy_ssa *ssa);
+
+/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". Deterministic. */
+void vy_ssa_print(const vy_ssa *ssa, vy_text *out);
+
+/* ---- What a segment touches ------------------------------------------------------------------ */
+
+/* Bits by binding of the non-shared buffers; the two hidden ones that segments write have a bit
+ * each. */
+#define VY_ACCESS_RECORDS ((uint64_t)1 << 62)
+#define VY_ACCESS_SPILL   ((uint64_t)1 << 63)
+typedef struct vy_access {
+    uint64_t reads, writes, atomics; /* atomics: also in reads or writes as they read or write */
+    bool has_barrier, has_shared;
+} vy_access;
+/* Of the instructions that are left after the passes. */
+void vy_ssa_access(const vy_ssa *ssa, vy_access *out_access);
+
+#endif

@@ -1,0 +1,235 @@
+/* The inside of spirv/: what the emit_*.c files share. One emitter turns one segment's SSA form
+ * into one module; the places where modules differ lie behind three small interfaces: the target
+ * (SPIR-V version and memory model), the addressing (how memory is reached), the wrapper (the entry
+ * point around the body). Nothing else asks which of them is in use.
+ *
+ * Order of evaluation of C arguments is not fixed, and ids are given as values are made: no call
+ * may have two arguments that emit. */
+#ifndef VY_SPIRV_EMIT_H
+#define VY_SPIRV_EMIT_H
+
+#include "codegen/kernel.h"
+#include "codegen/spirv/module.h"
+#include "codegen/spirv/spirv.h"
+
+typedef struct vy_emitter vy_emitter;
+
+#define VY_F32_SIGN      0x80000000u
+#define VY_F32_MAGNITUDE 0x7fffffffu
+#define VY_F32_INFINITY  0x7f800000u
+#define VY_F32_NAN       0x7fc00000u
+#define VY_F32_ONE       0x3f800000u
+
+/* ---- Target ---------------------------------------------------------------------------------- */
+
+typedef struct vy_spirv_target {
+    uint32_t version;
+    SpvMemoryModel memory_model;
+    bool has_memory_capabilities; /* VulkanMemoryModel, and its device scope where it is used */
+    bool is_coherent_decorated;   /* visibility of plain accesses is a decoration */
+    uint32_t shared_access;       /* memory operands of plain accesses to what others may access */
+    uint32_t acquire, release;    /* semantics bits that an acquire, a release has beside */
+} vy_spirv_target;
+
+extern const vy_spirv_target vy_spirv_target_vulkan12, vy_spirv_target_vulkan13;
+
+/* ---- Addressing ------------------------------------------------------------------------------ */
+
+/* A slot is the number of a non-shared buffer, or binding_count + VY_HIDDEN_*. */
+typedef struct vy_spirv_addressing {
+    /* Pointer to word `index` of the slot. */
+    uint32_t (*word)(vy_emitter *emitter, uint32_t slot, uint32_t index);
+    /* Word `byte / 4` of the push constants; byte is one of VY_PUSH_*, slot counts host indices. */
+    uint32_t (*push)(vy_emitter *emitter, uint32_t byte);
+} vy_spirv_addressing;
+
+extern const vy_spirv_addressing vy_spirv_addressing_descriptor;
+
+/* ---- Wrapper --------------------------------------------------------------------------------- */
+
+typedef struct vy_spirv_wrapper {
+    /* The entry point's function, after the body was emitted: it calls emitter->body, a function
+     * from the logical workgroup id (a vector of three) to nothing, in uniform control flow. */
+    void (*emit)(vy_emitter *emitter);
+} vy_spirv_wrapper;
+
+extern const vy_spirv_wrapper vy_spirv_wrapper_replay;
+
+/* ---- Helper functions ------------------------------------------------------------------------ */
+
+/* Functions of the module that the body calls; each is emitted when first asked for. */
+typedef enum vy_helper {
+    VY_HELPER_DIVIDE,
+    VY_HELPER_SQRT,
+    VY_HELPER_REDUCE, /* f32 bits -> (bits of the rest within +-pi/4, quadrant) */
+    VY_HELPER_SIN,
+    VY_HELPER_COS,
+    VY_HELPER_TAN,
+    VY_HELPER_ASIN,
+    VY_HELPER_ACOS,
+    VY_HELPER_ATAN,
+    VY_HELPER_ATAN2,
+    VY_HELPER_SINH,
+    VY_HELPER_COSH,
+    VY_HELPER_TANH,
+    VY_HELPER_EXP,
+    VY_HELPER_EXP2,
+    VY_HELPER_LOG,
+    VY_HELPER_LOG2,
+    VY_HELPER_POW,
+    VY_HELPER_RSQRT,
+    VY_HELPER_RECIPROCAL,
+    VY_HELPER_RECORD, /* site, linear invocation -> nothing */
+    VY_HELPER_COUNT
+} vy_helper;
+
+/* Calls it; the result is of the helper's type. */
+uint32_t vy_helper_call(vy_emitter *emitter, vy_helper helper, uint32_t a, uint32_t b);
+
+/* Bodies of helpers: parameters in, result out; they stay in one block, the record's apart. */
+typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_reduce(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_sin(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_cos(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_tan(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_asin(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_acos(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_atan(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_atan2(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_sinh(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_cosh(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_tanh(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_exp(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_exp2(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_log(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_log2(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_pow(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_rsqrt(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_reciprocal(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation);
+
+/* ---- The emitter ----------------------------------------------------------------------------- */
+
+/* Values that the body reads at most once, at its beginning. */
+typedef enum vy_input {
+    VY_INPUT_GROUP,      /* 3: logical workgroup */
+    VY_INPUT_LOCAL = 3,  /* 3 */
+    VY_INPUT_GLOBAL = 6, /* 3 */
+    VY_INPUT_GROUPS = 9, /* 3: logical workgroups */
+    VY_INPUT_LOCAL_INDEX = 12,
+    VY_INPUT_INVOCATION, /* linear */
+    VY_INPUT_STRIDE,     /* of spill slots */
+    VY_INPUT_PASS,
+    VY_INPUT_COUNT
+} vy_input;
+
+/* Operands of an OpPhi to be written once every value and block has its id. */
+typedef struct vy_phi_patch {
+    uint32_t offset;       /* into BODY: of the first operand pair */
+    uint32_t first, count; /* phi_edges */
+    vy_loc loc;
+} vy_phi_patch;
+
+struct vy_emitter {
+    vy_module module;
+    const vy_ssa *ssa;
+    const vy_access *access;
+    const vy_spirv_options *options;
+    const vy_spirv_target *target;
+    const vy_spirv_addressing *addressing;
+    const vy_spirv_wrapper *wrapper;
+    uint64_t module_writes; /* bindings */
+    /* By SSA instruction, block, array: ids, 0 while there is none. */
+    uint32_t *values, *labels, *last_labels, *arrays;
+    bool *is_emitted; /* by block */
+    VY_VEC(vy_phi_patch) patches;
+    uint32_t current_label; /* of the block being filled */
+    vy_loc line;            /* of the last OpLine in this block */
+    /* Global things, 0 until used. */
+    uint32_t *slots;            /* by slot: variable */
+    uint32_t *shared;           /* by buffer: variable */
+    uint32_t *tables;           /* by table: variable */
+    uint32_t *lengths, *params; /* by binding, by parameter: values in the body */
+    uint32_t inputs[VY_INPUT_COUNT];
+    uint32_t builtins[4];   /* variables: see vy_emit_builtin_variable */
+    uint32_t group_size[3]; /* constants */
+    uint32_t push_block, buffer_block;
+    uint32_t helpers[VY_HELPER_COUNT];
+    uint32_t body, body_group; /* the body's function and its parameter */
+    vyre_result result;        /* the first error, with its diag filled */
+    vyre_diag *diag;
+};
+
+/* Keeps the first error; returns 0, for "no value". */
+uint32_t vy_emitter_fail(vy_emitter *emitter, vyre_result code, vy_loc loc, const char *format, ...)
+    VY_PRINTF(4, 5);
+
+/* The value of an SSA instruction, which has been emitted; else an error. */
+uint32_t vy_emitter_value(vy_emitter *emitter, uint32_t instruction, vy_loc loc);
+vyre_type vy_emitter_type(const vy_emitter *emitter, uint32_t instruction);
+/* The bits of a LITERAL; false for anything else. */
+bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t *out_bits);
+
+/* Begins a block of the emitter's own making. */
+void vy_emitter_label(vy_emitter *emitter, uint32_t label);
+
+/* emit_control.c: every block of the body. */
+void vy_emit_blocks(vy_emitter *emitter);
+/* Whether the instruction makes blocks of its own. */
+bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_int.c, emit_float.c: the pure operators by the type of their first operand. */
+uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                         bool is_signed);
+uint32_t vy_emit_bool(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands);
+uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands);
+uint32_t vy_emit_cast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, vyre_type from);
+/* On bits: not a number. */
+uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits);
+uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value);
+
+/* emit_memory.c. Values in memory are u32 words: f32 by its bits, bool as 0 or 1. */
+uint32_t vy_emit_type(vy_emitter *emitter, vyre_type type);
+uint32_t vy_emit_to_word(vy_emitter *emitter, vyre_type type, uint32_t value);
+uint32_t vy_emit_from_word(vy_emitter *emitter, vyre_type type, uint32_t word);
+uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_store(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_array_variables(vy_emitter *emitter);
+void vy_emit_array_zero(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins);
+bool vy_emit_is_shared(const vy_emitter *emitter, uint32_t buffer);
+/* Elements of a shared buffer. */
+uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer);
+/* Pointer to an element of a buffer, shared or not. */
+uint32_t vy_emit_element(vy_emitter *emitter, uint32_t buffer, uint32_t index);
+/* The elements of a buffer, as a value. */
+uint32_t vy_emit_length(vy_emitter *emitter, uint32_t buffer);
+
+/* emit_atomic.c. */
+uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_barrier(vy_emitter *emitter);
+uint32_t vy_emit_device_scope(vy_emitter *emitter);
+
+/* emit_input.c: what an invocation knows from outside. They may be asked for in any block: reading
+ * is done in the prologue, so that it is done once. */
+uint32_t vy_emit_builtin(vy_emitter *emitter, vyre_builtin builtin);
+uint32_t vy_emit_input(vy_emitter *emitter, vy_input input);
+uint32_t vy_emit_param(vy_emitter *emitter, uint32_t param);
+uint32_t vy_emit_binding_length(vy_emitter *emitter, uint32_t binding);
+uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot);
+/* Where module->code stands: a word of the parameter block, a constant of the workgroup's size, an
+ * input variable of the entry point, loaded. */
+uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word);
+uint32_t vy_emit_group_size(vy_emitter *emitter, uint32_t axis);
+uint32_t vy_emit_group_volume(vy_emitter *emitter);
+uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin);
+uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte);
+uint32_t vy_emit_pass(vy_emitter *emitter);
+
+#endif

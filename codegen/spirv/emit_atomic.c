@@ -1,0 +1,247 @@
+/* Atomics, barriers and records. An atomic is relaxed unless an order is written; an ordered one
+ * orders storage and workgroup memory both, at the scope of the memory it acts on. f32 goes through
+ * its bits, its sum through a compare-and-exchange loop. */
+#include "codegen/spirv/emit.h"
+
+#define BOTH_MEMORIES                                                                              \
+    ((uint32_t)SpvMemorySemanticsUniformMemoryMask |                                               \
+     (uint32_t)SpvMemorySemanticsWorkgroupMemoryMask)
+
+typedef struct vy_atomic_place {
+    uint32_t pointer, scope;
+    uint32_t semantics, unequal; /* ids; unequal: of a compare_exchange that finds another value */
+} vy_atomic_place;
+
+uint32_t vy_emit_device_scope(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    if (emitter->target->has_memory_capabilities) {
+        vy_module_capability(m, SpvCapabilityVulkanMemoryModelDeviceScope);
+    }
+    return vy_const_u32(m, SpvScopeDevice);
+}
+
+static uint32_t semantics_of(const vy_emitter *emitter, bool acquires, bool releases)
+{
+    uint32_t bits = 0;
+    if (acquires && releases) {
+        bits = SpvMemorySemanticsAcquireReleaseMask;
+    } else if (acquires) {
+        bits = SpvMemorySemanticsAcquireMask;
+    } else if (releases) {
+        bits = SpvMemorySemanticsReleaseMask;
+    }
+    if (bits) {
+        bits |= BOTH_MEMORIES;
+        bits |= acquires ? emitter->target->acquire : 0;
+        bits |= releases ? emitter->target->release : 0;
+    }
+    return bits;
+}
+
+static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t index)
+{
+    vy_module *m = &emitter->module;
+    vy_atomic_place place;
+    bool acquires = ins->order == VYRE_ORDER_ACQUIRE || ins->order == VYRE_ORDER_ACQ_REL;
+    bool releases = ins->order == VYRE_ORDER_RELEASE || ins->order == VYRE_ORDER_ACQ_REL;
+    /* What SPIR-V forbids never comes here from a validated program. */
+    releases = releases && ins->atomic != VYRE_ATOMIC_LOAD;
+    acquires = acquires && ins->atomic != VYRE_ATOMIC_STORE;
+    place.pointer = vy_emit_element(emitter, ins->ref, index);
+    place.scope = vy_emit_is_shared(emitter, ins->ref) ? vy_const_u32(m, SpvScopeWorkgroup)
+                                                       : vy_emit_device_scope(emitter);
+    place.semantics = vy_const_u32(m, semantics_of(emitter, acquires, releases));
+    place.unequal = vy_const_u32(m, semantics_of(emitter, acquires, false));
+    return place;
+}
+
+/* expected = *p; while ((found = exchange if *p == expected) != expected) expected = found; */
+static uint32_t add_f32(vy_emitter *emitter, vy_atomic_place place, uint32_t word)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_u32(m);
+    uint32_t addend = vy_f32_of(m, word);
+    uint32_t relaxed = vy_const_u32(m, SpvMemorySemanticsMaskNone);
+    uint32_t first =
+        vy_value(m, SpvOpAtomicLoad, type, VY_LIST(place.pointer, place.scope, relaxed));
+    uint32_t before = emitter->current_label;
+    uint32_t header = vy_module_id(m), body = vy_module_id(m), again = vy_module_id(m);
+    uint32_t merge = vy_module_id(m), found = vy_module_id(m);
+    vy_jump(m, header);
+    vy_emitter_label(emitter, header);
+    uint32_t expected = vy_value(m, SpvOpPhi, type, VY_LIST(first, before, found, again));
+    vy_effect(m, SpvOpLoopMerge, VY_LIST(merge, again, SpvLoopControlMaskNone));
+    vy_jump(m, body);
+    vy_emitter_label(emitter, body);
+    uint32_t old = vy_f32_of(m, expected);
+    uint32_t sum = vy_f2(m, SpvOpFAdd, old, addend);
+    uint32_t desired = vy_bits_of(m, sum);
+    vy_effect(m, SpvOpAtomicCompareExchange,
+              VY_LIST(type, found, place.pointer, place.scope, place.semantics, place.unequal,
+                      desired, expected));
+    uint32_t done = vy_b2(m, SpvOpIEqual, found, expected);
+    vy_effect(m, SpvOpBranchConditional, VY_LIST(done, merge, again));
+    vy_emitter_label(emitter, again);
+    vy_jump(m, header);
+    vy_emitter_label(emitter, merge);
+    return expected;
+}
+
+static SpvOp read_modify_write(vyre_atomic atomic, bool is_signed)
+{
+    switch ((int)atomic) {
+    case VYRE_ATOMIC_ADD:
+        return SpvOpAtomicIAdd;
+    case VYRE_ATOMIC_SUB:
+        return SpvOpAtomicISub;
+    case VYRE_ATOMIC_MIN:
+        return is_signed ? SpvOpAtomicSMin : SpvOpAtomicUMin;
+    case VYRE_ATOMIC_MAX:
+        return is_signed ? SpvOpAtomicSMax : SpvOpAtomicUMax;
+    case VYRE_ATOMIC_AND:
+        return SpvOpAtomicAnd;
+    case VYRE_ATOMIC_OR:
+        return SpvOpAtomicOr;
+    case VYRE_ATOMIC_XOR:
+        return SpvOpAtomicXor;
+    default:
+        return SpvOpAtomicExchange;
+    }
+}
+
+/* The old value as a word, or 0 for a store. x, y: words of the operands. */
+static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint32_t index,
+                    uint32_t x, uint32_t y)
+{
+    vy_module *m = &emitter->module;
+    vy_atomic_place place = place_of(emitter, ins, index);
+    uint32_t word = vy_type_u32(m);
+    switch ((int)ins->atomic) {
+    case VYRE_ATOMIC_LOAD:
+        return vy_value(m, SpvOpAtomicLoad, word,
+                        VY_LIST(place.pointer, place.scope, place.semantics));
+    case VYRE_ATOMIC_STORE:
+        vy_effect(m, SpvOpAtomicStore, VY_LIST(place.pointer, place.scope, place.semantics, x));
+        return 0;
+    case VYRE_ATOMIC_COMPARE_EXCHANGE:
+        return vy_value(m, SpvOpAtomicCompareExchange, word,
+                        VY_LIST(place.pointer, place.scope, place.semantics, place.unequal, y, x));
+    default:
+        break;
+    }
+    if (type == VYRE_TYPE_F32 && ins->atomic != VYRE_ATOMIC_EXCHANGE) {
+        return add_f32(emitter, place, x);
+    }
+    return vy_value(m, read_modify_write((vyre_atomic)ins->atomic, type == VYRE_TYPE_I32), word,
+                    VY_LIST(place.pointer, place.scope, place.semantics, x));
+}
+
+static uint32_t operand_word(vy_emitter *emitter, const vy_ins *ins, uint32_t operand)
+{
+    uint32_t argument = ins->arg[operand];
+    if (operand > vy_atomic_operand_count((vyre_atomic)ins->atomic)) {
+        return 0;
+    }
+    uint32_t value = vy_emitter_value(emitter, argument, ins->loc);
+    return vy_emit_to_word(emitter, vy_emitter_type(emitter, argument), value);
+}
+
+static bool is_possible(vyre_type type, vyre_atomic atomic)
+{
+    return type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32 || atomic == VYRE_ATOMIC_LOAD ||
+           atomic == VYRE_ATOMIC_STORE || atomic == VYRE_ATOMIC_EXCHANGE ||
+           (type == VYRE_TYPE_F32 && atomic == VYRE_ATOMIC_ADD);
+}
+
+uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
+{
+    vy_module *m = &emitter->module;
+    vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
+    if (!is_possible(type, (vyre_atomic)ins->atomic)) {
+        return vy_emitter_fail(emitter, VYRE_ERROR_INVALID_PROGRAM, ins->loc,
+                               "%s does not exist for %s. Fix: use u32 or i32",
+                               vy_atomic_text((vyre_atomic)ins->atomic), vyre_type_keyword(type));
+    }
+    uint32_t index = vy_emitter_value(emitter, ins->arg[0], ins->loc);
+    uint32_t x = operand_word(emitter, ins, 1);
+    uint32_t y = operand_word(emitter, ins, 2);
+    uint32_t old;
+    if (ins->unchecked) {
+        old = act(emitter, ins, type, index, x, y);
+    } else {
+        uint32_t count = vy_emit_length(emitter, ins->ref);
+        uint32_t ok = vy_b2(m, SpvOpULessThan, index, count);
+        uint32_t before = emitter->current_label;
+        uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
+        vy_if(m, ok, inside, merge, merge);
+        vy_emitter_label(emitter, inside);
+        old = act(emitter, ins, type, index, x, y);
+        uint32_t last = emitter->current_label;
+        vy_jump(m, merge);
+        vy_emitter_label(emitter, merge);
+        if (old) {
+            uint32_t word = vy_type_u32(m), zero = vy_const_u32(m, 0);
+            old = vy_value(m, SpvOpPhi, word, VY_LIST(zero, before, old, last));
+        }
+    }
+    return old ? vy_emit_from_word(emitter, type, old) : 0;
+}
+
+void vy_emit_barrier(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    uint32_t scope = vy_const_u32(m, SpvScopeWorkgroup);
+    uint32_t semantics = vy_const_u32(m, semantics_of(emitter, true, true));
+    vy_effect(m, SpvOpControlBarrier, VY_LIST(scope, scope, semantics));
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static uint32_t record_pointer(vy_emitter *emitter, uint32_t index)
+{
+    uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_RECORDS;
+    return emitter->addressing->word(emitter, slot, index);
+}
+
+/* Writes `mine` where the word is still zero; whether it is mine then. */
+static uint32_t claim(vy_emitter *emitter, uint32_t word, uint32_t mine)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_u32(m), zero = vy_const_u32(m, 0);
+    uint32_t index = vy_const_u32(m, word);
+    uint32_t pointer = record_pointer(emitter, index);
+    uint32_t scope = vy_emit_device_scope(emitter);
+    uint32_t old = vy_value(m, SpvOpAtomicCompareExchange, type,
+                            VY_LIST(pointer, scope, zero, zero, mine, zero));
+    uint32_t was_free = vy_b2(m, SpvOpIEqual, old, zero);
+    uint32_t was_mine = vy_b2(m, SpvOpIEqual, old, mine);
+    return vy_b2(m, SpvOpLogicalOr, was_free, was_mine);
+}
+
+uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation)
+{
+    vy_module *m = &emitter->module;
+    uint32_t pass = vy_emit_pass(emitter);
+    pass = vy_u2c(m, SpvOpIAdd, pass, 1);
+    uint32_t execution = vy_emit_push_word(emitter, VY_PUSH_EXECUTION);
+    execution = vy_u2c(m, SpvOpIAdd, execution, 1);
+    uint32_t inside = vy_module_id(m), done = vy_module_id(m);
+    uint32_t is_mine = claim(emitter, VY_RECORD_PASS, pass);
+    vy_if(m, is_mine, inside, done, done);
+    vy_label(m, inside);
+    uint32_t write = vy_module_id(m), written = vy_module_id(m);
+    is_mine = claim(emitter, VY_RECORD_EXECUTION, execution);
+    vy_if(m, is_mine, write, written, written);
+    vy_label(m, write);
+    uint32_t index = vy_u2c(m, SpvOpIAdd, site, VY_RECORD_SITES);
+    uint32_t pointer = record_pointer(emitter, index);
+    uint32_t scope = vy_emit_device_scope(emitter), relaxed = vy_const_u32(m, 0);
+    uint32_t rank = vy_u1(m, SpvOpNot, invocation);
+    (void)vy_value(m, SpvOpAtomicUMax, vy_type_u32(m), VY_LIST(pointer, scope, relaxed, rank));
+    vy_jump(m, written);
+    vy_label(m, written);
+    vy_jump(m, done);
+    vy_label(m, done);
+    return 0;
+}

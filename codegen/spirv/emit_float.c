@@ -1,0 +1,389 @@
+/* Operators on f32 that are exact, and casts. Signs and NaNs are handled on bits, where no float
+ * mode of the device can change them. Division and sqrt: emit_exact.c; functions with a tolerance:
+ * emit_math.c, emit_trig.c. */
+#include "codegen/spirv/emit.h"
+
+uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits)
+{
+    vy_module *m = &emitter->module;
+    uint32_t magnitude = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_MAGNITUDE);
+    return vy_b2c(m, SpvOpUGreaterThan, magnitude, VY_F32_INFINITY);
+}
+
+static uint32_t is_nan(vy_emitter *emitter, uint32_t value)
+{
+    uint32_t bits = vy_bits_of(&emitter->module, value);
+    return vy_emit_is_nan_bits(emitter, bits);
+}
+
+uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t condition = is_nan(emitter, value);
+    uint32_t nan = vy_const_f32(m, VY_F32_NAN);
+    return vy_select_f(m, condition, nan, value);
+}
+
+/* ---- Comparisons ----------------------------------------------------------------------------- */
+
+/* Without SignedZeroInfNanPreserve a driver may take a == a for true. */
+static uint32_t with_nan_test(vy_emitter *emitter, uint32_t value, const uint32_t *operands,
+                              bool is_equal)
+{
+    vy_module *m = &emitter->module;
+    uint32_t a = is_nan(emitter, operands[0]);
+    uint32_t b = is_nan(emitter, operands[1]);
+    uint32_t either = vy_b2(m, SpvOpLogicalOr, a, b);
+    if (!is_equal) {
+        return vy_b2(m, SpvOpLogicalOr, value, either);
+    }
+    uint32_t neither = vy_b1(m, SpvOpLogicalNot, either);
+    return vy_b2(m, SpvOpLogicalAnd, value, neither);
+}
+
+static uint32_t compare(vy_emitter *emitter, vyre_op op, const uint32_t *operands)
+{
+    SpvOp spv;
+    switch ((int)op) {
+    case VYRE_OP_EQ:
+        spv = SpvOpFOrdEqual;
+        break;
+    case VYRE_OP_NE:
+        spv = SpvOpFUnordNotEqual;
+        break;
+    case VYRE_OP_LT:
+        spv = SpvOpFOrdLessThan;
+        break;
+    case VYRE_OP_LE:
+        spv = SpvOpFOrdLessThanEqual;
+        break;
+    case VYRE_OP_GT:
+        spv = SpvOpFOrdGreaterThan;
+        break;
+    case VYRE_OP_GE:
+        spv = SpvOpFOrdGreaterThanEqual;
+        break;
+    default:
+        return 0;
+    }
+    uint32_t value = vy_b2(&emitter->module, spv, operands[0], operands[1]);
+    bool is_kept = (emitter->options->float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0;
+    if (is_kept || (op != VYRE_OP_EQ && op != VYRE_OP_NE)) {
+        return value;
+    }
+    return with_nan_test(emitter, value, operands, op == VYRE_OP_EQ);
+}
+
+static uint32_t test(vy_emitter *emitter, vyre_op op, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t bits = vy_bits_of(m, value);
+    if (op == VYRE_OP_IS_NAN) {
+        return vy_emit_is_nan_bits(emitter, bits);
+    }
+    uint32_t magnitude = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_MAGNITUDE);
+    SpvOp spv = op == VYRE_OP_IS_INF ? SpvOpIEqual : SpvOpULessThan;
+    return vy_b2c(m, spv, magnitude, VY_F32_INFINITY);
+}
+
+/* ---- Signs and extremes ---------------------------------------------------------------------- */
+
+/* NMin and NMax prefer the operand that is a number but leave the order of zeros open: equal
+ * operands are joined on bits, so that min gives -0 and max +0. */
+static uint32_t extreme(vy_emitter *emitter, uint32_t a, uint32_t b, bool is_min)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_f32(m);
+    uint32_t value = vy_glsl(m, is_min ? GLSLstd450NMin : GLSLstd450NMax, type, a, b);
+    uint32_t equal = vy_b2(m, SpvOpFOrdEqual, a, b);
+    uint32_t a_bits = vy_bits_of(m, a);
+    uint32_t b_bits = vy_bits_of(m, b);
+    uint32_t joined = vy_u2(m, is_min ? SpvOpBitwiseOr : SpvOpBitwiseAnd, a_bits, b_bits);
+    uint32_t zero = vy_f32_of(m, joined);
+    return vy_select_f(m, equal, zero, value);
+}
+
+/* 1 with the value's sign, or 0 where it is neither more nor less than 0. Joined on bits: as a
+ * chain of selects, a driver makes a sign instruction of it that may give -0. */
+static uint32_t sign_of(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t is_negative = vy_b2f(m, SpvOpFOrdLessThan, value, 0);
+    uint32_t is_positive = vy_b2f(m, SpvOpFOrdGreaterThan, value, 0);
+    uint32_t has_sign = vy_b2(m, SpvOpLogicalOr, is_negative, is_positive);
+    uint32_t bits = vy_bits_of(m, value);
+    bits = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_SIGN);
+    bits = vy_u2c(m, SpvOpBitwiseOr, bits, VY_F32_ONE);
+    uint32_t zero = vy_const_u32(m, 0);
+    bits = vy_select_u(m, has_sign, bits, zero);
+    return vy_f32_of(m, bits);
+}
+
+static uint32_t masked(vy_emitter *emitter, uint32_t value, SpvOp op, uint32_t mask)
+{
+    vy_module *m = &emitter->module;
+    uint32_t bits = vy_bits_of(m, value);
+    bits = vy_u2c(m, op, bits, mask);
+    return vy_f32_of(m, bits);
+}
+
+static uint32_t copy_sign(vy_emitter *emitter, uint32_t magnitude, uint32_t sign)
+{
+    vy_module *m = &emitter->module;
+    uint32_t bits = vy_bits_of(m, magnitude);
+    bits = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_MAGNITUDE);
+    uint32_t sign_bits = vy_bits_of(m, sign);
+    sign_bits = vy_u2c(m, SpvOpBitwiseAnd, sign_bits, VY_F32_SIGN);
+    bits = vy_u2(m, SpvOpBitwiseOr, bits, sign_bits);
+    return vy_f32_of(m, bits);
+}
+
+/* ---- Rounding -------------------------------------------------------------------------------- */
+
+/* Rounding never makes a negative value positive; the sign of a zero is ours to keep. */
+static uint32_t round_by(vy_emitter *emitter, uint32_t value, enum GLSLstd450 op)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_f32(m);
+    uint32_t rounded = vy_glsl(m, op, type, value, 0);
+    return copy_sign(emitter, rounded, value);
+}
+
+/* Half away from zero: x - trunc(x) is exact, and so is trunc(x) + 1 wherever it is not zero. */
+static uint32_t round_away(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_f32(m);
+    uint32_t whole = vy_glsl(m, GLSLstd450Trunc, type, value, 0);
+    uint32_t part = vy_f2(m, SpvOpFSub, value, whole);
+    part = masked(emitter, part, SpvOpBitwiseAnd, VY_F32_MAGNITUDE);
+    uint32_t away = vy_b2f(m, SpvOpFOrdGreaterThanEqual, part, 0x3f000000u);
+    uint32_t one = vy_const_f32(m, VY_F32_ONE);
+    uint32_t unit = copy_sign(emitter, one, value);
+    uint32_t next = vy_f2(m, SpvOpFAdd, whole, unit);
+    uint32_t rounded = vy_select_f(m, away, next, whole);
+    return copy_sign(emitter, rounded, value);
+}
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
+/* The reciprocal of a power of two, where that is a normal number too. */
+static bool exact_reciprocal(uint32_t bits, uint32_t *out_bits)
+{
+    uint32_t exponent = bits >> 23 & 0xff;
+    if ((bits & 0x7fffffu) || exponent < 1 || exponent > 253) {
+        return false;
+    }
+    *out_bits = (bits & VY_F32_SIGN) | (254 - exponent) << 23;
+    return true;
+}
+
+static uint32_t divide(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
+{
+    vy_module *m = &emitter->module;
+    uint32_t literal = 0, reciprocal = 0;
+    if (emitter->ssa->program->fast_math) {
+        return vy_f2(m, SpvOpFDiv, operands[0], operands[1]);
+    }
+    /* The same real number rounded once, either way. */
+    if (vy_emitter_literal(emitter, ins->arg[1], &literal) &&
+        exact_reciprocal(literal, &reciprocal)) {
+        return vy_f2c(m, SpvOpFMul, operands[0], reciprocal);
+    }
+    return vy_helper_call(emitter, VY_HELPER_DIVIDE, operands[0], operands[1]);
+}
+
+static uint32_t square_root(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    if (emitter->ssa->program->fast_math) {
+        uint32_t type = vy_type_f32(m);
+        return vy_glsl(m, GLSLstd450Sqrt, type, value, 0);
+    }
+    return vy_helper_call(emitter, VY_HELPER_SQRT, value, 0);
+}
+
+static bool find_helper(vyre_op op, vy_helper *out)
+{
+    switch ((int)op) {
+#define ROW(name)                                                                                  \
+    case VYRE_OP_##name:                                                                           \
+        *out = VY_HELPER_##name;                                                                   \
+        return true
+        ROW(RSQRT);
+        ROW(RECIPROCAL);
+        ROW(EXP);
+        ROW(EXP2);
+        ROW(LOG);
+        ROW(LOG2);
+        ROW(SIN);
+        ROW(COS);
+        ROW(TAN);
+        ROW(ASIN);
+        ROW(ACOS);
+        ROW(ATAN);
+        ROW(ATAN2);
+        ROW(SINH);
+        ROW(COSH);
+        ROW(TANH);
+        ROW(POW);
+#undef ROW
+    default:
+        return false;
+    }
+}
+
+static uint32_t emit_rounding(vy_emitter *emitter, const vy_ins *ins, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    switch ((int)ins->op) {
+    case VYRE_OP_FLOOR:
+        return round_by(emitter, value, GLSLstd450Floor);
+    case VYRE_OP_CEIL:
+        return round_by(emitter, value, GLSLstd450Ceil);
+    case VYRE_OP_TRUNC:
+        return round_by(emitter, value, GLSLstd450Trunc);
+    case VYRE_OP_ROUND_EVEN:
+        return round_by(emitter, value, GLSLstd450RoundEven);
+    case VYRE_OP_ROUND:
+        return round_away(emitter, value);
+    case VYRE_OP_FRACT: {
+        uint32_t whole = round_by(emitter, value, GLSLstd450Floor);
+        return vy_f2(m, SpvOpFSub, value, whole);
+    }
+    case VYRE_OP_FMA:
+        return vy_emitter_fail(
+            emitter, VYRE_ERROR_UNSUPPORTED_FEATURE, ins->loc,
+            "fma is not available yet. Fix: write a * b + c, which rounds twice");
+    default:
+        return vy_emitter_fail(emitter, VYRE_ERROR_INTERNAL, ins->loc,
+                               "operator %s has no meaning on f32. Fix: report it with the program",
+                               vy_op_get((vyre_op)ins->op)->name);
+    }
+}
+
+uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
+{
+    vy_module *m = &emitter->module;
+    vy_helper helper;
+    if (ins->op >= VYRE_OP_EQ && ins->op <= VYRE_OP_GE) {
+        return compare(emitter, (vyre_op)ins->op, operands);
+    }
+    if (find_helper((vyre_op)ins->op, &helper)) {
+        return vy_helper_call(emitter, helper, operands[0], operands[1]);
+    }
+    switch ((int)ins->op) {
+    case VYRE_OP_ADD:
+        return vy_f2(m, SpvOpFAdd, operands[0], operands[1]);
+    case VYRE_OP_SUB:
+        return vy_f2(m, SpvOpFSub, operands[0], operands[1]);
+    case VYRE_OP_MUL:
+        return vy_f2(m, SpvOpFMul, operands[0], operands[1]);
+    case VYRE_OP_DIV:
+        return divide(emitter, ins, operands);
+    case VYRE_OP_SQRT:
+        return square_root(emitter, operands[0]);
+    case VYRE_OP_MIN:
+        return extreme(emitter, operands[0], operands[1], true);
+    case VYRE_OP_MAX:
+        return extreme(emitter, operands[0], operands[1], false);
+    case VYRE_OP_CLAMP: {
+        uint32_t above = extreme(emitter, operands[0], operands[1], false);
+        return extreme(emitter, above, operands[2], true);
+    }
+    case VYRE_OP_ABS_DIFF: {
+        uint32_t difference = vy_f2(m, SpvOpFSub, operands[0], operands[1]);
+        return masked(emitter, difference, SpvOpBitwiseAnd, VY_F32_MAGNITUDE);
+    }
+    case VYRE_OP_NEGATE:
+        return masked(emitter, operands[0], SpvOpBitwiseXor, VY_F32_SIGN);
+    case VYRE_OP_ABS:
+        return masked(emitter, operands[0], SpvOpBitwiseAnd, VY_F32_MAGNITUDE);
+    case VYRE_OP_COPYSIGN:
+        return copy_sign(emitter, operands[0], operands[1]);
+    case VYRE_OP_SIGN:
+        return sign_of(emitter, operands[0]);
+    case VYRE_OP_IS_NAN:
+    case VYRE_OP_IS_INF:
+    case VYRE_OP_IS_FINITE:
+        return test(emitter, (vyre_op)ins->op, operands[0]);
+    default:
+        return emit_rounding(emitter, ins, operands[0]);
+    }
+}
+
+/* ---- Casts ----------------------------------------------------------------------------------- */
+
+/* Only what fits reaches the conversion; NaN fits nowhere. */
+static uint32_t to_u32(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t is_positive = vy_b2f(m, SpvOpFOrdGreaterThan, value, 0);
+    uint32_t is_small = vy_b2f(m, SpvOpFOrdLessThan, value, 0x4f800000u /* 2^32 */);
+    uint32_t fits = vy_b2(m, SpvOpLogicalAnd, is_positive, is_small);
+    uint32_t zero = vy_const_f32(m, 0);
+    uint32_t safe = vy_select_f(m, fits, value, zero);
+    uint32_t converted = vy_u1(m, SpvOpConvertFToU, safe);
+    uint32_t is_large = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0x4f800000u);
+    uint32_t limit = vy_const_u32(m, UINT32_MAX);
+    return vy_select_u(m, is_large, limit, converted);
+}
+
+static uint32_t to_i32(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t is_large = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0x4f000000u /* 2^31 */);
+    uint32_t is_low = vy_b2f(m, SpvOpFOrdLessThan, value, 0xcf000000u /* -2^31 */);
+    uint32_t above = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0xcf000000u);
+    uint32_t below = vy_b2f(m, SpvOpFOrdLessThan, value, 0x4f000000u);
+    uint32_t fits = vy_b2(m, SpvOpLogicalAnd, above, below);
+    uint32_t zero = vy_const_f32(m, 0);
+    uint32_t safe = vy_select_f(m, fits, value, zero);
+    uint32_t converted = vy_u1(m, SpvOpConvertFToS, safe);
+    uint32_t most = vy_const_u32(m, 0x7fffffffu);
+    converted = vy_select_u(m, is_large, most, converted);
+    uint32_t least = vy_const_u32(m, 0x80000000u);
+    return vy_select_u(m, is_low, least, converted);
+}
+
+static uint32_t to_f32(vy_emitter *emitter, uint32_t value, vyre_type from)
+{
+    vy_module *m = &emitter->module;
+    if (from == VYRE_TYPE_BOOL) {
+        uint32_t one = vy_const_f32(m, VY_F32_ONE), zero = vy_const_f32(m, 0);
+        return vy_select_f(m, value, one, zero);
+    }
+    SpvOp op = from == VYRE_TYPE_I32 ? SpvOpConvertSToF : SpvOpConvertUToF;
+    return vy_value(m, op, vy_type_f32(m), VY_LIST(value));
+}
+
+static uint32_t to_bool(vy_emitter *emitter, uint32_t value, vyre_type from)
+{
+    vy_module *m = &emitter->module;
+    return from == VYRE_TYPE_F32 ? vy_b2f(m, SpvOpFUnordNotEqual, value, 0)
+                                 : vy_b2c(m, SpvOpINotEqual, value, 0);
+}
+
+uint32_t vy_emit_cast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, vyre_type from)
+{
+    vyre_type to = (vyre_type)ins->type;
+    if (from == to) {
+        return operand;
+    }
+    switch ((int)to) {
+    case VYRE_TYPE_BOOL:
+        return to_bool(emitter, operand, from);
+    case VYRE_TYPE_F32:
+        return to_f32(emitter, operand, from);
+    case VYRE_TYPE_U32:
+    case VYRE_TYPE_I32:
+        if (from == VYRE_TYPE_F32) {
+            return to == VYRE_TYPE_U32 ? to_u32(emitter, operand) : to_i32(emitter, operand);
+        }
+        return from == VYRE_TYPE_BOOL ? vy_emit_to_word(emitter, from, operand) : operand;
+    default:
+        return vy_emitter_fail(
+            emitter, VYRE_ERROR_INTERNAL, ins->loc,
+            "a cast to a type that is not there. Fix: report it with the program");
+    }
+}

@@ -1,0 +1,211 @@
+/* Sections, decorations, instructions of functions, and the module put together. See module.h. */
+#include "codegen/spirv/module.h"
+
+#include <string.h>
+
+void vy_module_init(vy_module *module, vy_arena *arena, bool has_names)
+{
+    *module = (vy_module){.arena = arena, .next_id = 1, .has_names = has_names};
+    module->code = &module->sections[VY_SECTION_BODY];
+    module->file_id = vy_module_id(module);
+}
+
+uint32_t vy_module_id(vy_module *module)
+{
+    return module->next_id++;
+}
+
+bool vy_module_is_too_large(const vy_module *module)
+{
+    for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
+        if (module->sections[i].too_long) {
+            return true;
+        }
+    }
+    return module->next_id > VY_MAX_ID_BOUND;
+}
+
+bool vy_module_is_whole(const vy_module *module)
+{
+    return !module->arena->failed && !vy_module_is_too_large(module);
+}
+
+uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_count)
+{
+    vy_words whole = {0};
+    vy_words_append(
+        module->arena, &whole,
+        VY_LIST(SpvMagicNumber, version, 0 /* no registered generator */, module->next_id, 0));
+    for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
+        vy_words_append(module->arena, &whole, module->sections[i].data, module->sections[i].count);
+    }
+    *out_count = whole.count;
+    return module->arena->failed ? NULL : whole.data;
+}
+
+/* ---- Sections ------------------------------------------------------------------------------- */
+
+void vy_module_op(vy_module *module, vy_section section, SpvOp op, const uint32_t *operands,
+                  uint32_t count)
+{
+    vy_words_op(module->arena, &module->sections[section], (uint32_t)op, operands, count, NULL, 0);
+}
+
+void vy_module_capability(vy_module *module, SpvCapability capability)
+{
+    const vy_words *words = &module->sections[VY_SECTION_CAPABILITIES];
+    for (uint32_t i = 0; i + 1 < words->count; i += 2) {
+        if (words->data[i + 1] == (uint32_t)capability) {
+            return;
+        }
+    }
+    vy_module_op(module, VY_SECTION_CAPABILITIES, SpvOpCapability, VY_LIST((uint32_t)capability));
+}
+
+void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,
+                        const uint32_t *operands, uint32_t count)
+{
+    vy_words_op(module->arena, &module->sections[VY_SECTION_DECORATIONS], SpvOpDecorate,
+                VY_LIST(id, (uint32_t)decoration), operands, count);
+}
+
+void vy_module_decorate_member(vy_module *module, uint32_t id, uint32_t member,
+                               SpvDecoration decoration, const uint32_t *operands, uint32_t count)
+{
+    vy_words_op(module->arena, &module->sections[VY_SECTION_DECORATIONS], SpvOpMemberDecorate,
+                VY_LIST(id, member, (uint32_t)decoration), operands, count);
+}
+
+void vy_module_name(vy_module *module, uint32_t id, const char *text)
+{
+    if (!module->has_names || !text || !id) {
+        return;
+    }
+    vy_words words = {0};
+    vy_words_text(module->arena, &words, text);
+    vy_words_op(module->arena, &module->sections[VY_SECTION_NAMES], SpvOpName, &id, 1, words.data,
+                words.count);
+}
+
+/* ---- Code ----------------------------------------------------------------------------------- */
+
+uint32_t vy_value(vy_module *module, SpvOp op, uint32_t type, const uint32_t *operands,
+                  uint32_t count)
+{
+    uint32_t id = vy_module_id(module);
+    vy_words_op(module->arena, module->code, (uint32_t)op, VY_LIST(type, id), operands, count);
+    return id;
+}
+
+void vy_effect(vy_module *module, SpvOp op, const uint32_t *operands, uint32_t count)
+{
+    vy_words_op(module->arena, module->code, (uint32_t)op, operands, count, NULL, 0);
+}
+
+void vy_label(vy_module *module, uint32_t label)
+{
+    vy_effect(module, SpvOpLabel, VY_LIST(label));
+}
+
+void vy_jump(vy_module *module, uint32_t label)
+{
+    vy_effect(module, SpvOpBranch, VY_LIST(label));
+}
+
+void vy_if(vy_module *module, uint32_t condition, uint32_t yes, uint32_t no, uint32_t merge)
+{
+    vy_effect(module, SpvOpSelectionMerge, VY_LIST(merge, SpvSelectionControlMaskNone));
+    vy_effect(module, SpvOpBranchConditional, VY_LIST(condition, yes, no));
+}
+
+uint32_t vy_u1(vy_module *module, SpvOp op, uint32_t a)
+{
+    return vy_value(module, op, vy_type_u32(module), VY_LIST(a));
+}
+
+uint32_t vy_u2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
+{
+    return vy_value(module, op, vy_type_u32(module), VY_LIST(a, b));
+}
+
+uint32_t vy_b1(vy_module *module, SpvOp op, uint32_t a)
+{
+    return vy_value(module, op, vy_type_bool(module), VY_LIST(a));
+}
+
+uint32_t vy_b2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
+{
+    return vy_value(module, op, vy_type_bool(module), VY_LIST(a, b));
+}
+
+uint32_t vy_f2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
+{
+    uint32_t id = vy_value(module, op, vy_type_f32(module), VY_LIST(a, b));
+    if (!module->is_contractible) {
+        vy_module_decorate(module, id, SpvDecorationNoContraction, NULL, 0);
+    }
+    return id;
+}
+
+uint32_t vy_select(vy_module *module, uint32_t type, uint32_t condition, uint32_t a, uint32_t b)
+{
+    return vy_value(module, SpvOpSelect, type, VY_LIST(condition, a, b));
+}
+
+uint32_t vy_select_u(vy_module *module, uint32_t condition, uint32_t a, uint32_t b)
+{
+    return vy_select(module, vy_type_u32(module), condition, a, b);
+}
+
+uint32_t vy_select_f(vy_module *module, uint32_t condition, uint32_t a, uint32_t b)
+{
+    return vy_select(module, vy_type_f32(module), condition, a, b);
+}
+
+uint32_t vy_u2c(vy_module *module, SpvOp op, uint32_t a, uint32_t literal)
+{
+    return vy_u2(module, op, a, vy_const_u32(module, literal));
+}
+
+uint32_t vy_b2c(vy_module *module, SpvOp op, uint32_t a, uint32_t literal)
+{
+    return vy_b2(module, op, a, vy_const_u32(module, literal));
+}
+
+uint32_t vy_f2c(vy_module *module, SpvOp op, uint32_t a, uint32_t literal_bits)
+{
+    return vy_f2(module, op, a, vy_const_f32(module, literal_bits));
+}
+
+uint32_t vy_b2f(vy_module *module, SpvOp op, uint32_t a, uint32_t literal_bits)
+{
+    return vy_b2(module, op, a, vy_const_f32(module, literal_bits));
+}
+
+uint32_t vy_bits_of(vy_module *module, uint32_t f32)
+{
+    return vy_u1(module, SpvOpBitcast, f32);
+}
+
+uint32_t vy_f32_of(vy_module *module, uint32_t bits)
+{
+    return vy_value(module, SpvOpBitcast, vy_type_f32(module), VY_LIST(bits));
+}
+
+uint32_t vy_extract(vy_module *module, uint32_t type, uint32_t composite, uint32_t index)
+{
+    return vy_value(module, SpvOpCompositeExtract, type, VY_LIST(composite, index));
+}
+
+uint32_t vy_glsl(vy_module *module, enum GLSLstd450 op, uint32_t type, uint32_t a, uint32_t b)
+{
+    if (!module->glsl) {
+        vy_words name = {0};
+        module->glsl = vy_module_id(module);
+        vy_words_text(module->arena, &name, "GLSL.std.450");
+        vy_words_op(module->arena, &module->sections[VY_SECTION_IMPORTS], SpvOpExtInstImport,
+                    &module->glsl, 1, name.data, name.count);
+    }
+    return vy_value(module, SpvOpExtInst, type,
+                    (const uint32_t[]){module->glsl, (uint32_t)op, a, b}, b ? 4u : 3u);
+}

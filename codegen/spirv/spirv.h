@@ -1,0 +1,29 @@
+/* SPIR-V for one segment: reads its SSA form, makes the words of a module. */
+#ifndef VY_SPIRV_H
+#define VY_SPIRV_H
+
+#include "codegen/passes/ssa.h"
+#include "vyre/kernel.h"
+
+/* What a module is made for. */
+typedef struct vy_spirv_options {
+    vyre_target target;
+    vyre_interface interface;
+    uint32_t float_modes;
+    bool aliased, debug;
+    bool agnostic;                 /* vy_program_is_workgroup_agnostic */
+    const char *entry_name;        /* "main" */
+    const char *file_name;         /* for OpLine, or NULL */
+    const uint32_t *table_offsets; /* by table: word offset in the tables buffer, or UINT32_MAX
+                                      where the table lies in the module */
+    /* Buffers written anywhere in the program: decides NonWritable and NonPrivate conservatively
+     * where a wrapper holds several segments. By binding. */
+    uint64_t module_writes;
+} vy_spirv_options;
+
+/* The words belong to the arena. Deterministic: the same input gives the same words. */
+vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
+                          const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
+                          uint32_t *out_word_count, vyre_diag *diag);
+
+#endif

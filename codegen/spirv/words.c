@@ -1,0 +1,59 @@
+/* See words.h. */
+#include "codegen/spirv/words.h"
+
+#include <string.h>
+
+#define MAX_TEXT 1024u
+
+static bool reserve(vy_arena *arena, vy_words *words, uint32_t more)
+{
+    return vy_vec_reserve_raw(arena, (void **)&words->data, words->count, &words->capacity, more,
+                              sizeof *words->data);
+}
+
+void vy_words_push(vy_arena *arena, vy_words *words, uint32_t word)
+{
+    if (reserve(arena, words, 1)) {
+        words->data[words->count++] = word;
+    }
+}
+
+void vy_words_append(vy_arena *arena, vy_words *words, const uint32_t *data, uint32_t count)
+{
+    if (count && reserve(arena, words, count)) {
+        memcpy(words->data + words->count, data, count * sizeof *data);
+        words->count += count;
+    }
+}
+
+void vy_words_op(vy_arena *arena, vy_words *words, uint32_t op, const uint32_t *first,
+                 uint32_t first_count, const uint32_t *rest, uint32_t rest_count)
+{
+    uint64_t length = 1 + (uint64_t)first_count + rest_count;
+    if (length > VY_MAX_INSTRUCTION_WORDS) {
+        words->too_long = true;
+        return;
+    }
+    if (!reserve(arena, words, (uint32_t)length)) {
+        return;
+    }
+    words->data[words->count++] = (uint32_t)length << 16 | op;
+    vy_words_append(arena, words, first, first_count);
+    vy_words_append(arena, words, rest, rest_count);
+}
+
+void vy_words_text(vy_arena *arena, vy_words *words, const char *text)
+{
+    size_t length = strlen(text);
+    if (length > MAX_TEXT) {
+        length = MAX_TEXT;
+    }
+    /* Low byte first, whatever the host's order; one zero byte at least. */
+    for (size_t start = 0; start <= length; start += 4) {
+        uint32_t word = 0;
+        for (size_t i = 0; i < 4 && start + i < length; i++) {
+            word |= (uint32_t)(unsigned char)text[start + i] << (8 * i);
+        }
+        vy_words_push(arena, words, word);
+    }
+}

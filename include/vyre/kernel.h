@@ -1,0 +1,94 @@
+/* Kernels: a program compiled to SPIR-V, one module for each segment. Needs no device.
+ * docs/spirv-interface.md documents the modules' interface. */
+#ifndef VYRE_KERNEL_H
+#define VYRE_KERNEL_H
+
+#include "vyre/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum vyre_target {
+    VYRE_TARGET_VULKAN_1_3, /* SPIR-V 1.6, Vulkan memory model */
+    VYRE_TARGET_VULKAN_1_2  /* SPIR-V 1.5, GLSL450 memory model */
+} vyre_target;
+
+typedef enum vyre_interface {
+    VYRE_INTERFACE_DESCRIPTOR /* set 0, binding = index among the non-shared buffers */
+} vyre_interface;
+
+/* Float modes that the module declares; each needs the device property of the same name (for
+ * 32-bit). */
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE 1u
+#define VYRE_FLOAT_DENORM_PRESERVE 2u
+#define VYRE_FLOAT_ROUNDING_RTE 4u
+
+typedef struct vyre_kernel_params {
+    uint32_t struct_size;
+    const vyre_allocator *allocator;
+    vyre_target target;
+    vyre_interface interface;
+    uint32_t float_modes; /* VYRE_FLOAT_* */
+    /* 1: bindings that the program writes may overlap each other; the modules say so (Aliased). */
+    int aliased;
+    int debug; /* 1: OpName and OpLine for people and debuggers */
+    /* Called with the text of every segment after the pass named, "build" for the form before any.
+     * NULL: never. Text is not kept beyond the call. */
+    const char *dump_after;
+    void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
+    void *dump_user;
+} vyre_kernel_params;
+
+/* Thread-safety: immutable. */
+typedef struct vyre_kernel vyre_kernel;
+
+/* The kernel keeps its own copy of what it needs: the program may be destroyed. params may be NULL. */
+VYRE_API VYRE_CHECK vyre_result vyre_kernel_compile(const vyre_program *program,
+                                                    const vyre_kernel_params *params,
+                                                    vyre_kernel **out_kernel, vyre_diag *diag);
+VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
+
+VYRE_API const char *vyre_kernel_name(const vyre_kernel *kernel);
+VYRE_API uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel);
+
+typedef struct vyre_segment_info {
+    const uint32_t *words; /* the module; lives as long as the kernel */
+    uint32_t word_count;
+    uint32_t instruction_count; /* SSA instructions after the passes */
+    uint32_t line;              /* of its first statement, 0: unknown */
+    uint64_t reads, writes, atomics; /* bits by binding; bit 63: spill slots, bit 62: records */
+} vyre_segment_info;
+VYRE_API void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment,
+                                  vyre_segment_info *out_info);
+
+typedef struct vyre_binding_info {
+    const char *name;
+    vyre_buffer_mode mode;
+    vyre_type type;
+    int has_count; /* the program states the number of elements */
+} vyre_binding_info;
+VYRE_API uint32_t vyre_kernel_binding_count(const vyre_kernel *kernel);
+VYRE_API void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding,
+                                  vyre_binding_info *out_info);
+/* The binding or parameter of that name, or -1. */
+VYRE_API int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name);
+VYRE_API int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name);
+VYRE_API uint32_t vyre_kernel_param_count(const vyre_kernel *kernel);
+VYRE_API const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param);
+VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param);
+/* Bytes of spill slots that each invocation needs. */
+VYRE_API uint32_t vyre_kernel_spill_size(const vyre_kernel *kernel);
+/* Bytes of workgroup memory. */
+VYRE_API uint32_t vyre_kernel_shared_size(const vyre_kernel *kernel);
+/* 1 where the program uses a function of the tolerance table or fast_math, so that devices may
+ * differ from the interpreter within docs/language.md's bounds. */
+VYRE_API int vyre_kernel_is_inexact(const vyre_kernel *kernel);
+/* Vulkan features and extensions that the modules need beyond Vulkan 1.2: entry i, or NULL past the
+ * last. */
+VYRE_API const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
