@@ -34,7 +34,8 @@ typedef struct vyre_kernel_params {
     int aliased;
     int debug; /* 1: OpName and OpLine for people and debuggers */
     /* Called with the text of every segment after the pass named, "build" for the form before any.
-     * NULL: never. Text is not kept beyond the call. */
+     * "all": after each; NULL: never. A pass that runs twice is reported twice. Text is not kept
+     * beyond the call. */
     const char *dump_after;
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;

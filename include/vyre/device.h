@@ -1,0 +1,178 @@
+/* Devices: opening one of the machine's Vulkan devices, and what is known of it. A program that has
+ * a VkDevice already adopts it instead (vulkan.h). No Vulkan header is needed here. */
+#ifndef VYRE_DEVICE_H
+#define VYRE_DEVICE_H
+
+#include "vyre/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Thread-safety: safe, apart from create and destroy. */
+typedef struct vyre_device vyre_device;
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+typedef enum vyre_log_level {
+    VYRE_LOG_DEFAULT, /* as the environment says, else WARNING */
+    VYRE_LOG_ERROR,
+    VYRE_LOG_WARNING,
+    VYRE_LOG_INFO,
+    VYRE_LOG_DEBUG
+} vyre_log_level;
+
+typedef enum vyre_log_source {
+    VYRE_LOG_LIBRARY,
+    VYRE_LOG_GENERAL,    /* the Vulkan loader, drivers, layers */
+    VYRE_LOG_VALIDATION, /* the validation layer: wrong use of Vulkan */
+    VYRE_LOG_PERFORMANCE /* the validation layer: slow use of Vulkan */
+} vyre_log_source;
+
+typedef struct vyre_log_message {
+    vyre_log_level level;
+    vyre_log_source source;
+    const char *id;      /* the validation message's name, "" where there is none */
+    int32_t number;      /* its number, or 0 */
+    const char *text;
+    int is_failure;      /* counted by vyre_device_validation_failures */
+    const char *allowed; /* why it is not counted although it would be, or NULL */
+} vyre_log_message;
+
+/* Called from whichever thread the message arises in, possibly inside another call into the library;
+ * must not call into the library. The message lives for the call only. */
+typedef void (*vyre_log_fn)(void *user, const vyre_log_message *message);
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+typedef enum vyre_validation {
+    VYRE_VALIDATION_DEFAULT,     /* as the environment says, else OFF */
+    VYRE_VALIDATION_OFF,
+    VYRE_VALIDATION_ON,          /* core and synchronisation checks */
+    VYRE_VALIDATION_GPU_ASSISTED /* these, and checks inside shaders: slow */
+} vyre_validation;
+
+/* A PFN_vkGetInstanceProcAddr, cast: this header knows no Vulkan. */
+typedef void (*vyre_vulkan_entry)(void);
+
+/* Zero is the default everywhere. Where a field is at its default, the environment is read once, by
+ * vyre_device_create: VYRE_DEVICE (name), VYRE_VALIDATE (0, 1 or gpu), VYRE_LOG (error, warning,
+ * info, debug), VYRE_DEBUG (a list of serialize, trace, labels). */
+typedef struct vyre_device_params {
+    uint32_t struct_size;
+    const vyre_allocator *allocator;
+    /* Part of a device's name (case is ignored) or its number in vyre_device_list. NULL: the best
+     * one that has what the library needs: discrete, integrated, virtual, then processors. */
+    const char *name;
+    vyre_validation validation;
+    vyre_log_level log_level;
+    vyre_log_fn log; /* NULL: messages go nowhere */
+    void *log_user;
+    /* Where Vulkan comes from; NULL loads the system's loader. */
+    vyre_vulkan_entry get_instance_proc_addr;
+} vyre_device_params;
+
+static inline void vyre_device_params_init(vyre_device_params *params)
+{
+    vyre_device_params zero = {0, 0, 0, VYRE_VALIDATION_DEFAULT, VYRE_LOG_DEFAULT, 0, 0, 0};
+    *params = zero;
+    params->struct_size = (uint32_t)sizeof *params;
+}
+
+/* Errors: NO_DEVICE (no loader, no driver, no device of that name, or a device with a defect that
+ * makes results wrong; the message says the way out), UNSUPPORTED_FEATURE (names every feature that
+ * is missing, or the validation layer), OUT_OF_HOST_MEMORY, DISPATCH_FAILED (another VkResult).
+ * params may be NULL. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_create(const vyre_device_params *params,
+                                                   vyre_device **out_device, vyre_diag *diag);
+/* Waits for what the library submitted, then destroys everything that was created on the device;
+ * pipelines and recordings must have been destroyed before. */
+VYRE_API void vyre_device_destroy(vyre_device **device);
+
+/* ---- What there is --------------------------------------------------------------------------- */
+
+typedef enum vyre_device_type {
+    VYRE_DEVICE_OTHER,
+    VYRE_DEVICE_INTEGRATED,
+    VYRE_DEVICE_DISCRETE,
+    VYRE_DEVICE_VIRTUAL,
+    VYRE_DEVICE_PROCESSOR
+} vyre_device_type;
+
+typedef enum vyre_answer {
+    VYRE_ANSWER_UNKNOWN, /* not probed yet */
+    VYRE_ANSWER_NO,
+    VYRE_ANSWER_YES
+} vyre_answer;
+
+#define VYRE_DEVICE_NAME_SIZE 256
+
+typedef struct vyre_device_info {
+    char name[VYRE_DEVICE_NAME_SIZE];
+    char driver[VYRE_DEVICE_NAME_SIZE];      /* the driver's name and version, as it says them */
+    char missing[512];                       /* what the library needs and it lacks; "": usable */
+    vyre_device_type type;
+    uint32_t index;                          /* in vyre_device_list */
+    uint32_t vendor_id, device_id;
+    uint32_t api_version;                    /* as Vulkan packs it: major << 22 | minor << 12 | patch */
+    uint32_t driver_version;
+    int is_adopted;
+    vyre_target target;                      /* of the kernels it runs */
+    uint32_t float_modes;                    /* VYRE_FLOAT_* that its kernels may declare */
+    vyre_answer denormals;                   /* whether f32 denormals are kept: probed */
+    vyre_answer long_loops;                  /* whether loops of 70,000 trips are right: probed */
+    uint32_t subgroup_size;
+    uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
+    uint32_t max_storage_buffers, max_push_constants_size;
+    uint64_t max_storage_range, max_buffer_size;
+    uint32_t offset_alignment;               /* of bindings to resident buffers */
+    uint64_t device_memory_size;             /* the largest device-local heap */
+    double timestamp_ns;                     /* nanoseconds a tick; 0: no timestamps */
+    int validation;                          /* a vyre_validation: what is on */
+} vyre_device_info;
+
+/* Fills up to `capacity` entries and *out_count with how many devices there are; infos may be NULL
+ * for capacity 0. Devices that lack something are listed, with `missing` saying what. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_list(const vyre_device_params *params,
+                                                 vyre_device_info *infos, uint32_t capacity,
+                                                 uint32_t *out_count, vyre_diag *diag);
+VYRE_API void vyre_device_get_info(const vyre_device *device, vyre_device_info *out_info);
+/* Text for people: the device, its features and limits, the lowerings chosen, probes and defects.
+ * Cut at out_size; returns the whole text's length without the final zero. */
+VYRE_API size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_size);
+
+/* How kernels for this device are compiled: target, interface and float modes; the rest is zero. */
+VYRE_API void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params);
+
+/* Runs the library's tests of the device and its driver: submits and waits. Devices that
+ * vyre_device_create opened have been probed; on adopted ones nothing is submitted until this call.
+ * Errors: NO_DEVICE where a defect makes results wrong. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_probe(vyre_device *device, vyre_diag *diag);
+
+/* How many messages of severity WARNING or ERROR and type VALIDATION or PERFORMANCE arrived that the
+ * library's allow-list does not name. 0 where validation is off, and on adopted devices. */
+VYRE_API uint64_t vyre_device_validation_failures(const vyre_device *device);
+
+/* Waits until everything that the library itself submitted has ended. UINT64_MAX: no limit.
+ * Errors: TIMEOUT (wait again), DEVICE_LOST. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_wait(vyre_device *device, uint64_t timeout_ns,
+                                                 vyre_diag *diag);
+
+/* Everything that costs, since the device was opened. */
+typedef struct vyre_device_counters {
+    uint64_t submissions, waits;
+    uint64_t dispatches, passes, barriers;       /* recorded, and passes executed */
+    uint64_t uploads, downloads, upload_size, download_size;
+    uint64_t buffers, imported_buffers;          /* alive */
+    uint64_t memory_allocations, memory_size;    /* device memory: blocks held and their bytes */
+    uint64_t descriptor_writes, pipelines;
+    uint64_t recordings, recordings_reused;      /* command buffers recorded, and replayed as they are */
+    uint64_t parked;                             /* dispatches whose wait timed out */
+} vyre_device_counters;
+VYRE_API void vyre_device_get_counters(const vyre_device *device,
+                                       vyre_device_counters *out_counters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* One segment for each construct, shared by the golden test and by the tests that scan all modules.
+ */
+#ifndef VY_TESTS_CONSTRUCTS_H
+#define VY_TESTS_CONSTRUCTS_H
+
+#include "form.h"
+
+typedef struct construct {
+    const char *name;
+    void (*build)(form *f);
+} construct;
+
+extern const construct constructs[];
+extern const uint32_t construct_count;
+
+#endif

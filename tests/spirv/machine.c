@@ -1,0 +1,747 @@
+/* See machine.h. */
+#include "machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_STEPS 20000000u
+
+static float as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t as_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static int32_t as_signed(uint32_t bits)
+{
+    int32_t value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const uint32_t *at_id(const machine *m, uint32_t id)
+{
+    assert_true(id < m->bound && m->offsets[id] != 0);
+    return m->words + m->offsets[id];
+}
+
+/* ---- Types and constants --------------------------------------------------------------------- */
+
+static uint32_t size_of(const machine *m, uint32_t type)
+{
+    const uint32_t *op = at_id(m, type);
+    switch (op[0] & 0xffff) {
+    case SpvOpTypeVector:
+        return op[3];
+    case SpvOpTypeArray:
+        return size_of(m, op[2]) * at_id(m, op[3])[3];
+    case SpvOpTypeStruct: {
+        uint32_t size = 0;
+        for (uint32_t i = 2; i < op[0] >> 16; i++) {
+            size += size_of(m, op[i]);
+        }
+        return size;
+    }
+    case SpvOpTypeRuntimeArray:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+static uint32_t decoration_of(const machine *m, uint32_t id, uint32_t decoration)
+{
+    for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
+        const uint32_t *op = m->words + at;
+        if ((op[0] & 0xffff) == SpvOpDecorate && op[1] == id && op[2] == decoration) {
+            return op[3];
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void write_constant(const machine *m, uint32_t id, uint32_t *out)
+{
+    const uint32_t *op = at_id(m, id);
+    uint32_t code = op[0] & 0xffff;
+    switch (code) {
+    case SpvOpConstant:
+        out[0] = op[3];
+        break;
+    case SpvOpSpecConstant:
+    case SpvOpSpecConstantFalse: {
+        uint32_t spec = decoration_of(m, id, SpvDecorationSpecId);
+        bool is_given = spec < 4 && m->has_spec[spec];
+        out[0] = is_given ? m->spec[spec] : code == SpvOpSpecConstant ? op[3] : 0;
+        break;
+    }
+    case SpvOpConstantTrue:
+        out[0] = 1;
+        break;
+    case SpvOpConstantFalse:
+        out[0] = 0;
+        break;
+    case SpvOpConstantNull:
+        memset(out, 0, size_of(m, op[1]) * sizeof *out);
+        break;
+    default:
+        for (uint32_t i = 3; i < op[0] >> 16; i++) {
+            write_constant(m, op[i], out);
+            out += size_of(m, at_id(m, op[i])[1]);
+        }
+        break;
+    }
+}
+
+static bool is_constant(uint32_t op)
+{
+    return op >= SpvOpConstantTrue && op <= SpvOpSpecConstantComposite;
+}
+
+static void make_variable(machine *m, const uint32_t *op)
+{
+    uint32_t id = op[2], size = size_of(m, at_id(m, op[1])[3]);
+    free(m->memory[id]);
+    m->memory[id] = malloc((size ? size : 1) * sizeof(uint32_t));
+    assert_non_null(m->memory[id]);
+    memset(m->memory[id], 0xdb, (size ? size : 1) * sizeof(uint32_t));
+    m->memory_size[id] = size;
+    if (op[0] >> 16 > 4) {
+        write_constant(m, op[4], m->memory[id]);
+    }
+}
+
+static bool has_result(uint32_t op)
+{
+    switch (op) {
+    case SpvOpStore:
+    case SpvOpAtomicStore:
+    case SpvOpReturn:
+    case SpvOpReturnValue:
+    case SpvOpBranch:
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+    case SpvOpLoopMerge:
+    case SpvOpSelectionMerge:
+    case SpvOpUnreachable:
+    case SpvOpControlBarrier:
+    case SpvOpFunctionEnd:
+    case SpvOpLabel:
+    case SpvOpDecorate:
+    case SpvOpMemberDecorate:
+    case SpvOpName:
+    case SpvOpLine:
+    case SpvOpCapability:
+    case SpvOpMemoryModel:
+    case SpvOpEntryPoint:
+    case SpvOpExecutionMode:
+    case SpvOpString:
+    case SpvOpExtInstImport:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static uint32_t result_of(const uint32_t *op)
+{
+    uint32_t code = op[0] & 0xffff;
+    if (code == SpvOpLabel || code == SpvOpExtInstImport || code == SpvOpString ||
+        (code >= SpvOpTypeVoid && code <= SpvOpTypeForwardPointer)) {
+        return op[1];
+    }
+    return has_result(code) ? op[2] : 0;
+}
+
+void machine_init(machine *m, const uint32_t *words, uint32_t word_count)
+{
+    memset(m, 0, sizeof *m);
+    m->words = words;
+    m->word_count = word_count;
+    m->bound = words[3];
+    m->values = calloc(m->bound, sizeof *m->values);
+    m->memory = calloc(m->bound, sizeof *m->memory);
+    m->memory_size = calloc(m->bound, sizeof *m->memory_size);
+    m->offsets = calloc(m->bound, sizeof *m->offsets);
+    assert_true(m->values && m->memory && m->memory_size && m->offsets);
+    for (uint32_t i = 0; i < 3; i++) {
+        m->launched[i] = 1;
+    }
+    for (uint32_t at = 5; at < word_count; at += words[at] >> 16) {
+        uint32_t id = result_of(words + at);
+        if (id) {
+            m->offsets[id] = at;
+        }
+    }
+}
+
+void machine_finish(machine *m)
+{
+    for (uint32_t i = 0; i < m->bound; i++) {
+        free(m->memory[i]);
+    }
+    free(m->values);
+    free(m->memory);
+    free(m->memory_size);
+    free(m->offsets);
+}
+
+/* ---- Pointers: variable and word ------------------------------------------------------------- */
+
+static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
+{
+    uint32_t variable = m->values[pointer][0], word = m->values[pointer][1];
+    const uint32_t *op = at_id(m, variable);
+    if (op[3] == SpvStorageClassStorageBuffer) {
+        uint32_t binding = decoration_of(m, variable, SpvDecorationBinding);
+        assert_true(binding < MACHINE_MAX_BINDINGS);
+        assert_true(word < m->buffers[binding].count);
+        m->access_count++;
+        return m->buffers[binding].words + word;
+    }
+    if (op[3] == SpvStorageClassPushConstant) {
+        assert_true(word < 10);
+        return m->push + word;
+    }
+    assert_true((uint64_t)word + size <= m->memory_size[variable]);
+    return m->memory[variable] + word;
+}
+
+static void access_chain(machine *m, const uint32_t *op)
+{
+    uint32_t base = op[3], word = m->values[base][1];
+    uint32_t type = at_id(m, at_id(m, base)[1])[3];
+    for (uint32_t i = 4; i < op[0] >> 16; i++) {
+        const uint32_t *row = at_id(m, type);
+        uint32_t index = m->values[op[i]][0];
+        if ((row[0] & 0xffff) == SpvOpTypeStruct) {
+            for (uint32_t k = 0; k < index; k++) {
+                word += size_of(m, row[2 + k]);
+            }
+            type = row[2 + index];
+        } else {
+            type = row[2];
+            word += index * size_of(m, type);
+        }
+    }
+    m->values[op[2]][0] = m->values[base][0];
+    m->values[op[2]][1] = word;
+}
+
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+static float sqrt_of(const machine *m, float x)
+{
+    float root = sqrtf(x);
+    return root > 0.0f && isfinite(root) ? as_float(as_bits(root) + (uint32_t)m->sqrt_error) : root;
+}
+
+static uint32_t highest_bit(uint32_t a)
+{
+    uint32_t bit = UINT32_MAX;
+    for (uint32_t i = 0; i < 32; i++) {
+        bit = a >> i & 1 ? i : bit;
+    }
+    return bit;
+}
+
+static uint32_t lowest_bit(uint32_t a)
+{
+    for (uint32_t i = 0; i < 32; i++) {
+        if (a >> i & 1) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t glsl(const machine *m, uint32_t function, uint32_t a, uint32_t b)
+{
+    float x = as_float(a), y = as_float(b);
+    switch (function) {
+    case GLSLstd450FindUMsb:
+        return highest_bit(a);
+    case GLSLstd450FindILsb:
+        return lowest_bit(a);
+    case GLSLstd450UMin:
+        return a < b ? a : b;
+    case GLSLstd450UMax:
+        return a > b ? a : b;
+    case GLSLstd450NMin:
+        return isnan(x) ? b : isnan(y) ? a : y < x ? b : a;
+    case GLSLstd450NMax:
+        return isnan(x) ? b : isnan(y) ? a : y > x ? b : a;
+    case GLSLstd450Floor:
+        return as_bits(floorf(x));
+    case GLSLstd450Ceil:
+        return as_bits(ceilf(x));
+    case GLSLstd450Trunc:
+        return as_bits(truncf(x));
+    case GLSLstd450RoundEven:
+        return as_bits(rintf(x));
+    case GLSLstd450Sqrt:
+        return as_bits(sqrt_of(m, x));
+    case GLSLstd450InverseSqrt:
+        return as_bits((float)(1.0 / sqrt((double)x)));
+    case GLSLstd450Exp:
+        return as_bits((float)exp((double)x));
+    case GLSLstd450Exp2:
+        return as_bits((float)exp2((double)x));
+    case GLSLstd450Log:
+        return as_bits((float)log((double)x));
+    case GLSLstd450Log2:
+        return as_bits((float)log2((double)x));
+    default:
+        fail_msg("GLSL.std.450 function %u", function);
+        return 0;
+    }
+}
+
+static uint32_t shift_arithmetic(uint32_t a, uint32_t by)
+{
+    assert_true(by < 32);
+    return (uint32_t)(((int64_t)as_signed(a)) >> by);
+}
+
+static uint32_t convert_to_unsigned(float x)
+{
+    assert_true(x > -1.0f && x < 4294967296.0f); /* else undefined */
+    return (uint32_t)x;
+}
+
+static uint32_t convert_to_signed(float x)
+{
+    assert_true(x >= -2147483648.0f && x < 2147483648.0f);
+    return (uint32_t)(int32_t)x;
+}
+
+static uint32_t divide_signed(uint32_t a, uint32_t b)
+{
+    assert_true(b != 0 && !(a == 0x80000000u && b == UINT32_MAX));
+    return (uint32_t)((int64_t)as_signed(a) / as_signed(b));
+}
+
+static uint32_t reverse(uint32_t a)
+{
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        out |= (a >> i & 1) << (31 - i);
+    }
+    return out;
+}
+
+static uint32_t bit_count(uint32_t a)
+{
+    uint32_t out = 0;
+    for (; a; a &= a - 1) {
+        out++;
+    }
+    return out;
+}
+
+static bool compare(uint32_t op, uint32_t a, uint32_t b, bool *out)
+{
+    float x = as_float(a), y = as_float(b);
+    int32_t i = as_signed(a), j = as_signed(b);
+    switch (op) {
+    case SpvOpIEqual:
+    case SpvOpLogicalEqual:
+        *out = a == b;
+        return true;
+    case SpvOpINotEqual:
+    case SpvOpLogicalNotEqual:
+        *out = a != b;
+        return true;
+    case SpvOpULessThan:
+        *out = a < b;
+        return true;
+    case SpvOpULessThanEqual:
+        *out = a <= b;
+        return true;
+    case SpvOpUGreaterThan:
+        *out = a > b;
+        return true;
+    case SpvOpUGreaterThanEqual:
+        *out = a >= b;
+        return true;
+    case SpvOpSLessThan:
+        *out = i < j;
+        return true;
+    case SpvOpSLessThanEqual:
+        *out = i <= j;
+        return true;
+    case SpvOpSGreaterThan:
+        *out = i > j;
+        return true;
+    case SpvOpSGreaterThanEqual:
+        *out = i >= j;
+        return true;
+    case SpvOpFOrdEqual:
+        *out = x == y;
+        return true;
+    case SpvOpFUnordNotEqual:
+        *out = x != y;
+        return true;
+    case SpvOpFOrdLessThan:
+        *out = x < y;
+        return true;
+    case SpvOpFOrdLessThanEqual:
+        *out = x <= y;
+        return true;
+    case SpvOpFOrdGreaterThan:
+        *out = x > y;
+        return true;
+    case SpvOpFOrdGreaterThanEqual:
+        *out = x >= y;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t scalar(uint32_t op, uint32_t a, uint32_t b)
+{
+    bool truth = false;
+    if (compare(op, a, b, &truth)) {
+        return truth;
+    }
+    switch (op) {
+    case SpvOpBitcast:
+        return a;
+    case SpvOpIAdd:
+        return a + b;
+    case SpvOpISub:
+        return a - b;
+    case SpvOpIMul:
+        return a * b;
+    case SpvOpUDiv:
+        assert_true(b != 0);
+        return a / b;
+    case SpvOpUMod:
+        assert_true(b != 0);
+        return a % b;
+    case SpvOpSDiv:
+        return divide_signed(a, b);
+    case SpvOpSNegate:
+        return 0u - a;
+    case SpvOpNot:
+        return ~a;
+    case SpvOpBitwiseAnd:
+    case SpvOpLogicalAnd:
+        return a & b;
+    case SpvOpBitwiseOr:
+    case SpvOpLogicalOr:
+        return a | b;
+    case SpvOpBitwiseXor:
+        return a ^ b;
+    case SpvOpLogicalNot:
+        return !a;
+    case SpvOpShiftLeftLogical:
+        assert_true(b < 32);
+        return a << b;
+    case SpvOpShiftRightLogical:
+        assert_true(b < 32);
+        return a >> b;
+    case SpvOpShiftRightArithmetic:
+        return shift_arithmetic(a, b);
+    case SpvOpBitCount:
+        return bit_count(a);
+    case SpvOpBitReverse:
+        return reverse(a);
+    case SpvOpFAdd:
+        return as_bits(as_float(a) + as_float(b));
+    case SpvOpFSub:
+        return as_bits(as_float(a) - as_float(b));
+    case SpvOpFMul:
+        return as_bits(as_float(a) * as_float(b));
+    case SpvOpFDiv:
+        return as_bits(as_float(a) / as_float(b));
+    case SpvOpConvertUToF:
+        return as_bits((float)a);
+    case SpvOpConvertSToF:
+        return as_bits((float)as_signed(a));
+    case SpvOpConvertFToU:
+        return convert_to_unsigned(as_float(a));
+    case SpvOpConvertFToS:
+        return convert_to_signed(as_float(a));
+    default:
+        fail_msg("opcode %u", op);
+        return 0;
+    }
+}
+
+static uint32_t atomic(uint32_t op, uint32_t old, uint32_t x)
+{
+    switch (op) {
+    case SpvOpAtomicLoad:
+        return old;
+    case SpvOpAtomicIAdd:
+        return old + x;
+    case SpvOpAtomicISub:
+        return old - x;
+    case SpvOpAtomicUMin:
+        return old < x ? old : x;
+    case SpvOpAtomicUMax:
+        return old > x ? old : x;
+    case SpvOpAtomicSMin:
+        return as_signed(old) < as_signed(x) ? old : x;
+    case SpvOpAtomicSMax:
+        return as_signed(old) > as_signed(x) ? old : x;
+    case SpvOpAtomicAnd:
+        return old & x;
+    case SpvOpAtomicOr:
+        return old | x;
+    case SpvOpAtomicXor:
+        return old ^ x;
+    default:
+        return x; /* exchange, store */
+    }
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static void run_atomic(machine *m, const uint32_t *op)
+{
+    uint32_t code = op[0] & 0xffff, length = op[0] >> 16;
+    bool is_store = code == SpvOpAtomicStore;
+    uint32_t *word = dereference(m, is_store ? op[1] : op[3], 1), old = *word;
+    if (code == SpvOpAtomicCompareExchange) {
+        *word = old == m->values[op[8]][0] ? m->values[op[7]][0] : old;
+    } else if (code != SpvOpAtomicLoad) {
+        *word = atomic(code, old, m->values[op[length - 1]][0]);
+    }
+    if (!is_store) {
+        m->values[op[2]][0] = old;
+    }
+}
+
+static void run_wide(machine *m, const uint32_t *op)
+{
+    uint32_t a = m->values[op[3]][0], b = m->values[op[4]][0];
+    uint64_t product = (op[0] & 0xffff) == SpvOpSMulExtended
+                           ? (uint64_t)((int64_t)as_signed(a) * as_signed(b))
+                           : (uint64_t)a * b;
+    m->values[op[2]][0] = (uint32_t)product;
+    m->values[op[2]][1] = (uint32_t)(product >> 32);
+}
+
+static void run_load(machine *m, const uint32_t *op)
+{
+    uint32_t size = size_of(m, op[1]);
+    assert_true(size <= 4);
+    memcpy(m->values[op[2]], dereference(m, op[3], size), size * sizeof(uint32_t));
+}
+
+static void run_store(machine *m, const uint32_t *op)
+{
+    uint32_t type = at_id(m, op[2])[1], size = size_of(m, type);
+    uint32_t *to = dereference(m, op[1], size);
+    if (is_constant(at_id(m, op[2])[0] & 0xffff)) {
+        write_constant(m, op[2], to);
+    } else {
+        memcpy(to, m->values[op[2]], size * sizeof(uint32_t));
+    }
+}
+
+static uint32_t call(machine *m, uint32_t function, const uint32_t *arguments, uint32_t *out);
+
+/* Instructions that neither end a block nor begin one. */
+static void run_plain(machine *m, const uint32_t *op)
+{
+    uint32_t code = op[0] & 0xffff, length = op[0] >> 16;
+    switch (code) {
+    case SpvOpVariable:
+        make_variable(m, op);
+        m->values[op[2]][0] = op[2];
+        m->values[op[2]][1] = 0;
+        return;
+    case SpvOpAccessChain:
+        access_chain(m, op);
+        return;
+    case SpvOpLoad:
+        run_load(m, op);
+        return;
+    case SpvOpStore:
+        run_store(m, op);
+        return;
+    case SpvOpUMulExtended:
+    case SpvOpSMulExtended:
+        run_wide(m, op);
+        return;
+    case SpvOpCompositeExtract:
+        m->values[op[2]][0] = m->values[op[3]][op[4]];
+        return;
+    case SpvOpCompositeConstruct:
+        for (uint32_t i = 3; i < length; i++) {
+            m->values[op[2]][i - 3] = m->values[op[i]][0];
+        }
+        return;
+    case SpvOpSelect:
+        m->values[op[2]][0] = m->values[m->values[op[3]][0] ? op[4] : op[5]][0];
+        return;
+    case SpvOpExtInst:
+        m->values[op[2]][0] =
+            glsl(m, op[4], m->values[op[5]][0], length > 6 ? m->values[op[6]][0] : 0);
+        return;
+    case SpvOpFunctionCall: {
+        uint32_t value[4] = {0};
+        (void)call(m, op[3], op + 4, value);
+        memcpy(m->values[op[2]], value, sizeof value);
+        return;
+    }
+    case SpvOpControlBarrier:
+    case SpvOpLine:
+    case SpvOpSelectionMerge:
+    case SpvOpLoopMerge:
+        return;
+    default:
+        break;
+    }
+    if (code >= SpvOpAtomicLoad && code <= SpvOpAtomicXor) {
+        run_atomic(m, op);
+        return;
+    }
+    m->values[op[2]][0] = scalar(code, m->values[op[3]][0], length > 4 ? m->values[op[4]][0] : 0);
+}
+
+/* All phis of a block at once. Returns the offset behind them. */
+static uint32_t run_phis(machine *m, uint32_t at, uint32_t from)
+{
+    uint32_t first = at, count = 0, values[256];
+    for (; (m->words[at] & 0xffff) == SpvOpPhi; at += m->words[at] >> 16) {
+        const uint32_t *op = m->words + at;
+        bool found = false;
+        assert_true(count < 256);
+        for (uint32_t i = 3; i + 1 < op[0] >> 16; i += 2) {
+            if (op[i + 1] == from) {
+                values[count] = m->values[op[i]][0];
+                found = true;
+            }
+        }
+        assert_true(found);
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++, first += m->words[first] >> 16) {
+        m->values[m->words[first + 2]][0] = values[i];
+    }
+    return at;
+}
+
+static uint32_t switch_target(const machine *m, const uint32_t *op)
+{
+    for (uint32_t i = 3; i + 1 < op[0] >> 16; i += 2) {
+        if (op[i] == m->values[op[1]][0]) {
+            return op[i + 1];
+        }
+    }
+    return op[2];
+}
+
+/* Runs a function; *out its value. Functions do not recurse, so values lie by id. */
+static uint32_t call(machine *m, uint32_t function, const uint32_t *arguments, uint32_t *out)
+{
+    uint32_t at = m->offsets[function], label = 0;
+    at += m->words[at] >> 16;
+    for (; (m->words[at] & 0xffff) == SpvOpFunctionParameter; at += m->words[at] >> 16) {
+        memcpy(m->values[m->words[at + 2]], m->values[*arguments++], sizeof m->values[0]);
+    }
+    for (;;) {
+        const uint32_t *op = m->words + at;
+        uint32_t next = 0;
+        if (++m->steps > MAX_STEPS) {
+            fail_msg("the module runs for too long");
+        }
+        switch (op[0] & 0xffff) {
+        case SpvOpLabel:
+            at = run_phis(m, at + 2, label);
+            label = op[1];
+            continue;
+        case SpvOpBranch:
+            next = op[1];
+            break;
+        case SpvOpBranchConditional:
+            next = m->values[op[1]][0] ? op[2] : op[3];
+            break;
+        case SpvOpSwitch:
+            next = switch_target(m, op);
+            break;
+        case SpvOpReturnValue:
+            memcpy(out, m->values[op[1]], sizeof m->values[0]);
+            return 0;
+        case SpvOpReturn:
+            return 0;
+        case SpvOpUnreachable:
+            fail_msg("an unreachable block was reached");
+            return 0;
+        default:
+            run_plain(m, op);
+            break;
+        }
+        at = next ? m->offsets[next] : at + (op[0] >> 16);
+    }
+}
+
+static void set_input(machine *m, uint32_t variable)
+{
+    const uint32_t *from = NULL;
+    switch (decoration_of(m, variable, SpvDecorationBuiltIn)) {
+    case SpvBuiltInWorkgroupId:
+        from = m->workgroup;
+        break;
+    case SpvBuiltInNumWorkgroups:
+        from = m->launched;
+        break;
+    case SpvBuiltInLocalInvocationId:
+        from = m->local;
+        break;
+    default:
+        m->memory[variable][0] = m->local_index;
+        return;
+    }
+    memcpy(m->memory[variable], from, 3 * sizeof *from);
+}
+
+void machine_run(machine *m)
+{
+    uint32_t entry = 0;
+    m->steps = m->access_count = 0;
+    for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
+        const uint32_t *op = m->words + at;
+        uint32_t code = op[0] & 0xffff;
+        if (code == SpvOpFunction) {
+            break;
+        }
+        if (code == SpvOpEntryPoint) {
+            entry = op[2];
+        } else if (code == SpvOpVariable) {
+            if (!m->memory[op[2]] || op[3] != SpvStorageClassWorkgroup) {
+                make_variable(m, op);
+            }
+            m->values[op[2]][0] = op[2];
+            m->values[op[2]][1] = 0;
+            if (op[3] == SpvStorageClassInput) {
+                set_input(m, op[2]);
+            }
+        } else if (is_constant(code) && size_of(m, op[1]) <= 4) {
+            write_constant(m, op[2], m->values[op[2]]);
+        }
+    }
+    uint32_t nothing[4];
+    (void)call(m, entry, NULL, nothing);
+}

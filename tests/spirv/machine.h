@@ -1,0 +1,39 @@
+/* Runs a module for one invocation at a time on the host: what the words mean, with no device.
+ * Covers the instructions that codegen/spirv emits and ends the test on any other. GLSL.std.450
+ * functions are computed in double precision and rounded once. */
+#ifndef VY_TESTS_MACHINE_H
+#define VY_TESTS_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MACHINE_MAX_BINDINGS 32u
+
+typedef struct machine {
+    const uint32_t *words;
+    uint32_t word_count;
+    struct {
+        uint32_t *words;
+        uint32_t count; /* an access beyond it ends the test */
+    } buffers[MACHINE_MAX_BINDINGS];
+    uint32_t push[10]; /* pass, execution, host indices */
+    uint32_t workgroup[3], launched[3], local[3], local_index;
+    uint32_t spec[4]; /* by SpecId, where has_spec says so */
+    bool has_spec[4];
+    int sqrt_error;        /* units that Sqrt is off by */
+    uint32_t steps;        /* instructions executed by the last run */
+    uint32_t access_count; /* loads and stores of storage buffers in the last run */
+    /* Inside. */
+    uint32_t bound;
+    uint32_t (*values)[4];
+    uint32_t **memory; /* by variable */
+    uint32_t *memory_size;
+    uint32_t *offsets; /* by id: where its definition lies */
+} machine;
+
+void machine_init(machine *m, const uint32_t *words, uint32_t word_count);
+void machine_finish(machine *m);
+/* Runs the entry point. Workgroup memory lives as long as the machine. */
+void machine_run(machine *m);
+
+#endif

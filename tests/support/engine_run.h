@@ -1,0 +1,37 @@
+/* Programs on a device, for tests of the engine: text in, values out. */
+#ifndef VY_ENGINE_RUN_H
+#define VY_ENGINE_RUN_H
+
+#include "tests/support/vk_layer.h"
+#include "vyre/dispatch.h"
+
+/* A pipeline with the kernel that it keeps. */
+typedef struct engine_program {
+    vyre_kernel *kernel;
+    vyre_pipeline *pipeline;
+} engine_program;
+
+/* The device that tests of the engine run on, through the layer. Validation is on where `validate`.
+ * Fails the test with the reason when there is none. */
+vyre_device *engine_open(int validate);
+/* 1 where VYRE_TESTS_NO_DEVICE=1 says that tests run without a device: they then return at once. */
+int engine_has_no_device(void);
+/* Parses, compiles and makes a pipeline; fails the test with the message otherwise. */
+engine_program engine_build(vyre_device *device, const char *text);
+engine_program engine_build_aliased(vyre_device *device, const char *text);
+void engine_release(engine_program *program);
+/* Fails the test where validation found anything; destroys the device. */
+void engine_close(vyre_device **device);
+
+vyre_binding engine_host_in(const void *data, uint32_t count);
+vyre_binding engine_host_out(void *data, uint32_t count);
+vyre_binding engine_host_inout(void *data, uint32_t count);
+vyre_binding engine_resident(vyre_buffer buffer, uint64_t offset, uint32_t count);
+vyre_buffer engine_buffer(vyre_device *device, uint64_t size, const void *data);
+
+/* vyre_dispatch that must succeed. */
+vyre_report engine_run(const engine_program *program, const vyre_binding *bindings,
+                       uint32_t binding_count, const uint32_t *params, uint32_t param_count,
+                       uint32_t elements, uint32_t passes);
+
+#endif

@@ -1,0 +1,344 @@
+/* The judge of words; see lint.h. Reads a module twice: definitions and decorations, then the
+ * rules. */
+#include "tests/support/lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+
+typedef struct definition {
+    const uint32_t *at; /* the defining instruction, NULL: none */
+    uint32_t root;      /* of a pointer: the variable behind its access chains */
+    uint32_t binding;   /* of a variable, UINT32_MAX: none */
+    bool non_writable, coherent, aliased, no_contraction;
+    bool stored, loaded, atomic; /* of a variable: how the module touches it */
+} definition;
+
+typedef struct lint {
+    const vy_lint_expectation *expect;
+    definition *ids;
+    uint32_t bound;
+    uint32_t glsl; /* id of the extended instruction set */
+    uint32_t memory_model, modes;
+    bool has_barrier, has_atomic;
+    char *message;
+    size_t message_size;
+    bool failed;
+} lint;
+
+static void wrong(lint *l, const char *format, ...)
+{
+    if (l->failed) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(l->message, l->message_size, format, arguments);
+    va_end(arguments);
+    l->failed = true;
+}
+
+static definition *get(lint *l, uint32_t id)
+{
+    if (id == 0 || id >= l->bound) {
+        wrong(l, "id %u is out of bounds", id);
+        return &l->ids[0];
+    }
+    return &l->ids[id];
+}
+
+static uint32_t constant(lint *l, uint32_t id)
+{
+    const definition *d = get(l, id);
+    return d->at && (d->at[0] & 0xffff) == SpvOpConstant ? d->at[3] : UINT32_MAX;
+}
+
+static uint32_t storage_class(lint *l, uint32_t variable)
+{
+    const definition *d = get(l, variable);
+    return d->at && (d->at[0] & 0xffff) == SpvOpVariable ? d->at[3] : UINT32_MAX;
+}
+
+static void decorate(lint *l, const uint32_t *at, uint32_t decoration, const uint32_t *extra)
+{
+    definition *d = get(l, at[1]);
+    switch (decoration) {
+    case SpvDecorationBinding:
+        d->binding = *extra;
+        break;
+    case SpvDecorationNonWritable:
+        d->non_writable = true;
+        break;
+    case SpvDecorationCoherent:
+        d->coherent = true;
+        break;
+    case SpvDecorationAliased:
+        d->aliased = true;
+        break;
+    case SpvDecorationNoContraction:
+        d->no_contraction = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_atomic(uint32_t op)
+{
+    return op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor;
+}
+
+/* Where an instruction's result id stands, 0: it has none. Only those that the rules need. */
+static uint32_t result_word(uint32_t op)
+{
+    switch (op) {
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
+    case SpvOpTypePointer:
+    case SpvOpTypeStruct:
+    case SpvOpExtInstImport:
+        return 1;
+    case SpvOpConstant:
+    case SpvOpVariable:
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpFDiv:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static void touch(lint *l, uint32_t op, const uint32_t *at)
+{
+    bool store = op == SpvOpStore || op == SpvOpAtomicStore;
+    if (op != SpvOpLoad && !store && !is_atomic(op)) {
+        return;
+    }
+    uint32_t pointer = store ? at[1] : at[3];
+    definition *root = get(l, get(l, pointer)->root);
+    root->stored |= op != SpvOpLoad && op != SpvOpAtomicLoad;
+    root->loaded |= !store;
+    root->atomic |= is_atomic(op);
+    l->has_atomic |= is_atomic(op);
+}
+
+static void collect(lint *l, const uint32_t *at, uint32_t count)
+{
+    uint32_t op = at[0] & 0xffff;
+    uint32_t result = result_word(op);
+    if (result && result < count) {
+        definition *d = get(l, at[result]);
+        d->at = at;
+        if (op == SpvOpVariable) {
+            d->root = at[2];
+        } else if (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) {
+            d->root = get(l, at[3])->root;
+        }
+    }
+    switch (op) {
+    case SpvOpDecorate:
+        decorate(l, at, at[2], at + 3);
+        break;
+    case SpvOpExtInstImport:
+        l->glsl = at[1];
+        break;
+    case SpvOpMemoryModel:
+        l->memory_model = at[2];
+        break;
+    case SpvOpExecutionMode:
+        if (at[2] == SpvExecutionModeSignedZeroInfNanPreserve) {
+            l->modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
+        } else if (at[2] == SpvExecutionModeDenormPreserve) {
+            l->modes |= VYRE_FLOAT_DENORM_PRESERVE;
+        } else if (at[2] == SpvExecutionModeRoundingModeRTE) {
+            l->modes |= VYRE_FLOAT_ROUNDING_RTE;
+        }
+        break;
+    case SpvOpControlBarrier:
+        l->has_barrier = true;
+        break;
+    default:
+        touch(l, op, at);
+        break;
+    }
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static void rule_opcode(lint *l, const uint32_t *at)
+{
+    uint32_t op = at[0] & 0xffff;
+    if (op == SpvOpNop || op == SpvOpSRem || op == SpvOpSMod || op == SpvOpFOrdNotEqual) {
+        wrong(l, "opcode %u is never to be emitted", op);
+    }
+    if (op == SpvOpExtInst && at[3] == l->glsl &&
+        (at[4] == GLSLstd450FMin || at[4] == GLSLstd450FMax || at[4] == GLSLstd450FClamp)) {
+        wrong(l, "FMin, FMax and FClamp are never to be emitted");
+    }
+}
+
+static void rule_contraction(lint *l, const uint32_t *at)
+{
+    uint32_t op = at[0] & 0xffff;
+    bool arithmetic = op == SpvOpFAdd || op == SpvOpFSub || op == SpvOpFMul || op == SpvOpFDiv;
+    if (arithmetic && !l->expect->fast_math && !get(l, at[2])->no_contraction) {
+        wrong(l, "%%%u (opcode %u) lacks NoContraction", at[2], op);
+    }
+}
+
+static void rule_atomic(lint *l, const uint32_t *at)
+{
+    uint32_t op = at[0] & 0xffff;
+    if (!is_atomic(op)) {
+        return;
+    }
+    uint32_t first = op == SpvOpAtomicStore ? 1 : 3;
+    uint32_t class = storage_class(l, get(l, at[first])->root);
+    uint32_t scope = constant(l, at[first + 1]), semantics = constant(l, at[first + 2]);
+    uint32_t wanted = class == SpvStorageClassWorkgroup ? SpvScopeWorkgroup : SpvScopeDevice;
+    if (scope != wanted) {
+        wrong(l, "an atomic (opcode %u) has scope %u instead of %u", op, scope, wanted);
+    }
+    if (semantics & SpvMemorySemanticsSequentiallyConsistentMask) {
+        wrong(l, "an atomic (opcode %u) is sequentially consistent", op);
+    }
+    if ((semantics & 0xe) && !(semantics & (SpvMemorySemanticsUniformMemoryMask |
+                                            SpvMemorySemanticsWorkgroupMemoryMask))) {
+        wrong(l, "an atomic (opcode %u) orders no storage class", op);
+    }
+}
+
+static void rule_barrier(lint *l, const uint32_t *at)
+{
+    if ((at[0] & 0xffff) != SpvOpControlBarrier) {
+        return;
+    }
+    uint32_t wanted = SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsUniformMemoryMask |
+                      SpvMemorySemanticsWorkgroupMemoryMask;
+    if (l->expect->target == VYRE_TARGET_VULKAN_1_3) {
+        wanted |= SpvMemorySemanticsMakeAvailableMask | SpvMemorySemanticsMakeVisibleMask;
+    }
+    if (constant(l, at[1]) != SpvScopeWorkgroup || constant(l, at[2]) != SpvScopeWorkgroup) {
+        wrong(l, "a barrier's scopes are %u and %u", constant(l, at[1]), constant(l, at[2]));
+    }
+    if (constant(l, at[3]) != wanted) {
+        wrong(l, "a barrier's semantics are 0x%x instead of 0x%x", constant(l, at[3]), wanted);
+    }
+}
+
+/* Plain accesses to buffers that the module writes are NonPrivate in the Vulkan model. */
+static void rule_access(lint *l, const uint32_t *at, uint32_t count)
+{
+    uint32_t op = at[0] & 0xffff;
+    if (l->expect->target != VYRE_TARGET_VULKAN_1_3 || (op != SpvOpLoad && op != SpvOpStore)) {
+        return;
+    }
+    uint32_t root = get(l, at[op == SpvOpLoad ? 3 : 1])->root;
+    uint32_t operand = op == SpvOpLoad ? 4 : 3;
+    if (storage_class(l, root) != SpvStorageClassStorageBuffer || !get(l, root)->stored) {
+        return;
+    }
+    if (count <= operand || !(at[operand] & SpvMemoryAccessNonPrivatePointerMask)) {
+        wrong(l, "an access to binding %u, which is written, lacks NonPrivatePointer",
+              get(l, root)->binding);
+    }
+}
+
+static void rule_variables(lint *l)
+{
+    for (uint32_t id = 1; id < l->bound; id++) {
+        const definition *d = &l->ids[id];
+        if (!d->at || storage_class(l, id) != SpvStorageClassStorageBuffer) {
+            continue;
+        }
+        /* Where bindings may overlap, another one that is written may be this one. */
+        bool may_change = l->expect->aliased && d->binding < l->expect->binding_count;
+        if (!d->stored && !d->non_writable && !may_change) {
+            wrong(l, "binding %u is never written and lacks NonWritable", d->binding);
+        }
+        if (d->stored && d->non_writable) {
+            wrong(l, "binding %u is written and NonWritable", d->binding);
+        }
+        /* Hidden buffers need none: records see atomics alone, spill slots one invocation each. */
+        bool shared = d->binding < l->expect->binding_count && d->stored && d->loaded &&
+                      (l->has_barrier || l->has_atomic);
+        if (l->expect->target == VYRE_TARGET_VULKAN_1_2 && shared && !d->coherent) {
+            wrong(l,
+                  "binding %u is read and written beside a barrier or atomics and lacks Coherent",
+                  d->binding);
+        }
+        if (l->expect->target == VYRE_TARGET_VULKAN_1_3 && d->coherent) {
+            wrong(l, "binding %u is Coherent under the Vulkan memory model", d->binding);
+        }
+        if (l->expect->aliased && d->stored && d->binding < l->expect->binding_count &&
+            !d->aliased) {
+            wrong(l, "binding %u may overlap others and lacks Aliased", d->binding);
+        }
+    }
+}
+
+static void rule_module(lint *l, const uint32_t *words)
+{
+    bool new_target = l->expect->target == VYRE_TARGET_VULKAN_1_3;
+    uint32_t version = new_target ? 0x00010600 : 0x00010500;
+    uint32_t model = new_target ? SpvMemoryModelVulkan : SpvMemoryModelGLSL450;
+    if (words[1] != version) {
+        wrong(l, "the SPIR-V version is 0x%08x instead of 0x%08x", words[1], version);
+    }
+    if (l->memory_model != model) {
+        wrong(l, "the memory model is %u instead of %u", l->memory_model, model);
+    }
+    if (l->modes != l->expect->float_modes) {
+        wrong(l, "the float modes are 0x%x instead of 0x%x", l->modes, l->expect->float_modes);
+    }
+}
+
+const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expectation *expectation,
+                    char *message, size_t message_size)
+{
+    lint state = {.expect = expectation, .message = message, .message_size = message_size};
+    lint *l = &state;
+    if (count < 5 || words[0] != SpvMagicNumber || words[3] == 0 || words[3] > 1u << 22) {
+        snprintf(message, message_size, "no module");
+        return message;
+    }
+    l->bound = words[3];
+    l->ids = calloc(l->bound, sizeof *l->ids);
+    if (!l->ids) {
+        abort();
+    }
+    for (uint32_t i = 0; i < l->bound; i++) {
+        l->ids[i].binding = UINT32_MAX;
+    }
+    for (int round = 0; round < 2 && !l->failed; round++) {
+        for (uint32_t at = 5; at < count && !l->failed;) {
+            uint32_t length = words[at] >> 16;
+            if (length == 0 || length > count - at) {
+                wrong(l, "an instruction at word %u has a wrong length", at);
+                break;
+            }
+            if (round == 0) {
+                collect(l, words + at, length);
+            } else {
+                rule_opcode(l, words + at);
+                rule_contraction(l, words + at);
+                rule_atomic(l, words + at);
+                rule_barrier(l, words + at);
+                rule_access(l, words + at, length);
+            }
+            at += length;
+        }
+    }
+    rule_module(l, words);
+    rule_variables(l);
+    free(l->ids);
+    return l->failed ? message : NULL;
+}

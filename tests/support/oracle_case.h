@@ -1,0 +1,76 @@
+/* Cases for the programs in shaders/: a program, inputs of one size, and what plain C says that the
+ * outputs are. */
+#ifndef VY_ORACLE_CASE_H
+#define VY_ORACLE_CASE_H
+
+#include "vyre/interp.h" /* vyre_convergence */
+
+#include <stdbool.h>
+
+typedef enum vy_subject {
+    VY_SUBJECT_BFS,
+    VY_SUBJECT_COMPONENTS,
+    VY_SUBJECT_DATAFLOW,
+    VY_SUBJECT_SCAN,
+    VY_SUBJECT_COMPACT,
+    VY_SUBJECT_HISTOGRAM,
+    VY_SUBJECT_REDUCE,
+    VY_SUBJECT_LIFE,
+    VY_SUBJECT_COUNT
+} vy_subject;
+
+/* Inputs, each with its programs. */
+typedef enum vy_variant {
+    VY_VARIANT_PATH,     /* bfs, components: one end of a path reaches the other */
+    VY_VARIANT_SHUFFLED, /* components */
+    VY_VARIANT_GRID,     /* bfs (from every 64th node each way), components */
+    VY_VARIANT_RANDOM,   /* all but life */
+    VY_VARIANT_DIRECTED, /* bfs: a random graph of half as many neighbours, from every 64th node */
+    VY_VARIANT_WIDE,     /* dataflow: three words in a set; life: one row */
+    VY_VARIANT_SQUARE,   /* life: nearly square, of at least that many cells */
+    VY_VARIANT_BRIEF,    /* life: the same for five generations */
+    VY_VARIANT_NONE,     /* compact: nothing stays; histogram, reduce: all elements are equal */
+    VY_VARIANT_ALL,      /* compact: everything stays */
+    VY_VARIANT_COUNT
+} vy_variant;
+
+#define VY_CASE_MAX_SLOTS         6u
+#define VY_CASE_GENERATIONS       100u /* of life */
+#define VY_CASE_BRIEF_GENERATIONS 5u
+
+/* A binding that the case fills, checks or sizes; the others are the program's own affair. */
+typedef struct vy_slot {
+    const char *name;
+    uint32_t *in;       /* NULL: none */
+    uint32_t *expected; /* NULL: not compared */
+    uint32_t *out;      /* NULL, or room for what the device gives */
+    uint32_t count;
+} vy_slot;
+
+typedef struct vy_case {
+    vy_subject subject;
+    vy_variant variant;
+    uint32_t size;
+    vy_slot slots[VY_CASE_MAX_SLOTS];
+    uint32_t slot_count;
+    uint32_t params[2], param_count;
+    uint32_t grid_elements;    /* what `grid over` comes to */
+    uint32_t passes;           /* asked for; 0: the program's own limit */
+    uint32_t passes_expected;  /* 0: not said; the interpreter's where it runs */
+    uint32_t passes_run;       /* of the last run */
+    vyre_convergence convergence;
+} vy_case;
+
+const char *vy_subject_name(vy_subject subject); /* shaders/NAME.vyre */
+const char *vy_variant_name(vy_variant variant);
+bool vy_subject_has(vy_subject subject, vy_variant variant);
+
+/* False without memory; finish takes a half-made case too. */
+bool vy_case_init(vy_case *out_case, vy_subject subject, vy_variant variant, uint32_t size,
+                  uint64_t seed);
+void vy_case_finish(vy_case *c);
+/* Room for the device's results, in every slot that has an expectation. */
+bool vy_case_keep_outputs(vy_case *c);
+vy_slot *vy_case_find(vy_case *c, const char *name);
+
+#endif
