@@ -173,7 +173,7 @@ typedef struct vy_machine {
     uint32_t pass, segment;
     uint32_t *host_indices; /* by variable */
     uint32_t *host_scratch;
-    vyre_record record;
+    vyre_fault_record record;
     bool segment_recorded; /* `record` is of the segment execution that runs */
     uint32_t record_site;
     vy_race_check races;

@@ -107,7 +107,7 @@ vyre_result vy_machine_init(vy_machine *m, const vyre_program *program, const vy
 void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane)
 {
     uint32_t invocation = vy_machine_invocation(m, lane);
-    vyre_record *record = &m->record;
+    vyre_fault_record *record = &m->record;
     if (record->kind != VYRE_RECORD_NONE) {
         bool before = m->segment_recorded &&
                       (invocation < record->invocation ||
@@ -117,13 +117,13 @@ void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane)
         }
     }
     bool is_trap = stmt->kind == VY_STMT_TRAP;
-    *record = (vyre_record){.kind = is_trap ? VYRE_RECORD_TRAP : VYRE_RECORD_LOOP_LIMIT,
-                            .code = is_trap ? stmt->bits : 0,
-                            .line = stmt->loc.line,
-                            .column = stmt->loc.column,
-                            .pass = m->pass,
-                            .segment = m->segment,
-                            .invocation = invocation};
+    *record = (vyre_fault_record){.kind = is_trap ? VYRE_RECORD_TRAP : VYRE_RECORD_LOOP_LIMIT,
+                                  .code = is_trap ? stmt->bits : 0,
+                                  .line = stmt->loc.line,
+                                  .column = stmt->loc.column,
+                                  .pass = m->pass,
+                                  .segment = m->segment,
+                                  .invocation = invocation};
     m->record_site = stmt->site;
     m->segment_recorded = true;
 }

@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 /* One buffer's contents, by declaration index among the non-shared buffers. For `in`, `uniform` and
- * `inout` the caller fills `data` (count elements of the buffer's type); `out` is written; `scratch`
- * too where data is not NULL. The declared count, where there is one, must equal `count`; count
- * UINT32_MAX asks for the declared one, and the interpreter then needs no data. */
+ * `inout` the caller fills `data` (count elements of the buffer's type); `out` is written;
+ * `scratch` too where data is not NULL. The declared count, where there is one, must equal `count`;
+ * count UINT32_MAX asks for the declared one, and the interpreter then needs no data. */
 typedef struct vyre_host_buffer {
     void *data;
     uint32_t count;
@@ -26,18 +26,18 @@ typedef enum vyre_record_kind {
     VYRE_RECORD_LOOP_LIMIT
 } vyre_record_kind;
 
-typedef struct vyre_record {
+typedef struct vyre_fault_record {
     vyre_record_kind kind;
     uint32_t code; /* of a trap */
     uint32_t line, column;
     uint32_t pass, segment;
     uint32_t invocation;
-} vyre_record;
+} vyre_fault_record;
 
 typedef enum vyre_convergence {
-    VYRE_CONVERGENCE_NONE,      /* no `until` */
-    VYRE_CONVERGENCE_YES,       /* a pass left the flag zero */
-    VYRE_CONVERGENCE_LIMIT      /* the pass limit was reached first */
+    VYRE_CONVERGENCE_NONE, /* no `until` */
+    VYRE_CONVERGENCE_YES,  /* a pass left the flag zero */
+    VYRE_CONVERGENCE_LIMIT /* the pass limit was reached first */
 } vyre_convergence;
 
 typedef struct vyre_interp_params {
@@ -60,10 +60,10 @@ typedef struct vyre_interp_params {
 typedef struct vyre_interp_report {
     uint32_t passes;
     vyre_convergence convergence;
-    uint32_t segments;       /* segment executions in one pass */
-    vyre_record record;
-    uint64_t race_count;     /* elements with a plain conflicting access, with detect_races */
-    vyre_diag first_race;    /* message and place of the first one */
+    uint32_t segments; /* segment executions in one pass */
+    vyre_fault_record record;
+    uint64_t race_count;  /* elements with a plain conflicting access, with detect_races */
+    vyre_diag first_race; /* message and place of the first one */
 } vyre_interp_report;
 
 VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,
