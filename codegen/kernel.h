@@ -12,14 +12,14 @@
 #define VY_KERNEL_H
 
 #include "codegen/base/base.h"
+#include "vyre/interp.h" /* vyre_fault_record */
 #include "vyre/kernel.h"
-#include "vyre/interp.h" /* vyre_record */
 
-#define VY_HIDDEN_PARAMS 0u
+#define VY_HIDDEN_PARAMS  0u
 #define VY_HIDDEN_RECORDS 1u
-#define VY_HIDDEN_SPILL 2u
-#define VY_HIDDEN_TABLES 3u
-#define VY_HIDDEN_COUNT 4u
+#define VY_HIDDEN_SPILL   2u
+#define VY_HIDDEN_TABLES  3u
+#define VY_HIDDEN_COUNT   4u
 
 /* Words of the parameter block. */
 enum {
@@ -45,19 +45,15 @@ enum {
     VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
     VY_SPEC_WORKGROUP_Y = 1,
     VY_SPEC_WORKGROUP_Z = 2,
-    VY_SPEC_FOLDED = 3       /* bool: the launched grid is not the logical one; the launched
-                                workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+    VY_SPEC_FOLDED = 3 /* bool: the launched grid is not the logical one; the launched
+                          workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)
  * that leaves a record claims it by compare-and-exchange of pass + 1, then of execution + 1; only
  * records of that execution count. A site's word is the maximum of ~(linear invocation). Executions
  * that can leave records are ordered by the hazard on this buffer. */
-enum {
-    VY_RECORD_PASS = 0,
-    VY_RECORD_EXECUTION = 1,
-    VY_RECORD_SITES = 4
-};
+enum { VY_RECORD_PASS = 0, VY_RECORD_EXECUTION = 1, VY_RECORD_SITES = 4 };
 
 typedef struct vy_kernel_site {
     vyre_record_kind kind;

@@ -1,7 +1,7 @@
-/* A program in memory. Expressions lie in one array in evaluation order: every operand stands before
- * its user, and each statement owns a contiguous range, so that whoever evaluates, checks or lowers
- * an expression walks a range from front to back and never recurses. `select`, `&&` and `||` evaluate
- * all their operands, which makes that walk the meaning and not an approximation of it.
+/* A program in memory. Expressions lie in one array in evaluation order: every operand stands
+ * before its user, and each statement owns a contiguous range, so that whoever evaluates, checks or
+ * lowers an expression walks a range from front to back and never recurses. `select`, `&&` and `||`
+ * evaluate all their operands, which makes that walk the meaning and not an approximation of it.
  * Statements form lists linked by `next`; nested lists hang from `body` and `other`.
  * Entry 0 of every table is reserved and means "none". */
 #ifndef VY_IR_H
@@ -12,8 +12,8 @@
 #include "vyre/program.h"
 
 typedef struct vy_expr {
-    uint16_t op;     /* vyre_op */
-    uint8_t type;    /* vyre_type of the result */
+    uint16_t op;  /* vyre_op */
+    uint8_t type; /* vyre_type of the result */
     uint8_t pad;
     uint32_t arg[4]; /* operands: indices of earlier entries; CALL: arg[0] first index into
                         call_args, arg[1] count */
@@ -48,10 +48,10 @@ typedef enum vy_stmt_kind {
     VY_STMT_REGION,       /* name; body */
     VY_STMT_BREAK,
     VY_STMT_CONTINUE,
-    VY_STMT_RETURN,       /* x (root 0 outside functions with a value) */
+    VY_STMT_RETURN, /* x (root 0 outside functions with a value) */
     VY_STMT_BARRIER,
     VY_STMT_GRID_SYNC,
-    VY_STMT_TRAP,         /* bits: the code */
+    VY_STMT_TRAP, /* bits: the code */
     VY_STMT_KIND_COUNT
 } vy_stmt_kind;
 
@@ -91,8 +91,8 @@ typedef struct vy_var {
 typedef struct vy_buffer {
     const char *name;
     uint8_t mode, type;
-    vy_range count;      /* host expression; root 0: what is bound */
-    uint32_t binding;    /* index among the non-shared buffers, or among the shared ones */
+    vy_range count;   /* host expression; root 0: what is bound */
+    uint32_t binding; /* index among the non-shared buffers, or among the shared ones */
     vy_loc loc;
 } vy_buffer;
 
@@ -116,7 +116,7 @@ typedef struct vy_function {
     uint8_t return_type;
     uint32_t first_parameter, parameter_count; /* consecutive entries of vars */
     uint32_t body;                             /* first statement */
-    bool impure; /* has an atomic, barrier, uniform load, store or trap, itself or by a call */
+    bool impure;    /* has an atomic, barrier, uniform load, store or trap, itself or by a call */
     uint32_t kinds; /* bits 1 << vy_stmt_kind: statements it has, itself or by a call */
     vy_loc loc;
 } vy_function;
@@ -125,14 +125,14 @@ struct vyre_program {
     vy_arena arena;
     const char *name;
     uint32_t workgroup[3];
-    uint32_t grid_over;      /* buffer or 0 */
-    uint32_t passes;         /* fixpoint N, default 1 */
-    uint32_t until;          /* buffer or 0 */
+    uint32_t grid_over; /* buffer or 0 */
+    uint32_t passes;    /* fixpoint N, default 1 */
+    uint32_t until;     /* buffer or 0 */
     uint32_t loop_limit;
     bool fast_math;
-    uint32_t body;           /* first statement */
-    uint32_t site_count;     /* record sites */
-    uint32_t binding_count;  /* non-shared buffers */
+    uint32_t body;          /* first statement */
+    uint32_t site_count;    /* record sites */
+    uint32_t binding_count; /* non-shared buffers */
     uint32_t shared_count;
     VY_VEC(vy_expr) exprs;
     VY_VEC(uint32_t) call_args;
@@ -147,8 +147,9 @@ struct vyre_program {
     uint64_t hash, interface_hash;
 };
 
-/* Checks every rule of the language that the builder does not check while building (docs/language.md
- * lists them), numbers the record sites, marks impure functions and computes both hashes. */
+/* Checks every rule of the language that the builder does not check while building
+ * (docs/language.md lists them), numbers the record sites, marks impure functions and computes both
+ * hashes. */
 vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag);
 
 /* ---- Host-evaluated expressions ------------------------------------------------------------- */
@@ -156,9 +157,9 @@ vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag);
 /* What the host knows at a dispatch. */
 typedef struct vy_host_env {
     const uint32_t *params;
-    const uint32_t *lengths;  /* by binding */
+    const uint32_t *lengths; /* by binding */
     uint32_t num_groups[3], group_size[3];
-    const uint32_t *indices;  /* by variable: values of host loop indices */
+    const uint32_t *indices; /* by variable: values of host loop indices */
 } vy_host_env;
 
 /* Whether every entry of the range is something that the host can evaluate at a dispatch: literals,

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_DIGITS 160 /* no midpoint between two f32 values has more than 113 significant digits  \
-                        */
+#define MAX_DIGITS                                                                                 \
+    160 /* no midpoint between two f32 values has more than 113 significant digits                 \
+         */
 #define BIG_WORDS      48 /* 1,536 bits: 10^211 shifted by 27 */
 #define EXPONENT_LIMIT 1000000000
 #define F32_INFINITY   0x7f800000u

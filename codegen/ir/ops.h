@@ -55,9 +55,9 @@ const vy_op_info *vy_op_get(vyre_op op);
 vyre_op vy_op_find_call(const char *name, size_t length);
 
 /* One row of the tolerance table: f32 functions that are not bit-exact, no wider than Vulkan's. For
- * arguments in [low, high] the error against the exact result is at most ulp + ulp_slope * |x| units
- * in the last place (POW: |y * log2 x| in place of |x|) or at most `absolute`, whichever is larger;
- * special values as docs/language.md lists them. */
+ * arguments in [low, high] the error against the exact result is at most ulp + ulp_slope * |x|
+ * units in the last place (POW: |y * log2 x| in place of |x|) or at most `absolute`, whichever is
+ * larger; special values as docs/language.md lists them. */
 typedef struct vy_tolerance {
     vyre_op op;
     double low, high; /* domain of the (first) argument */

@@ -6,19 +6,22 @@
 static const char *const hidden_names[VY_HIDDEN_COUNT] = {"vy_params", "vy_records", "vy_spill",
                                                           "vy_tables"};
 
-static uint32_t block_type(vy_emitter *emitter)
+/* Two types of the same shape: NVIDIA's driver (580) takes NonWritable on a variable for a property
+ * of its block type, and then keeps what it loaded from others of that type over stores to them. */
+static uint32_t block_type(vy_emitter *emitter, bool is_written)
 {
     vy_module *m = &emitter->module;
-    if (!emitter->buffer_block) {
+    uint32_t *block = &emitter->buffer_blocks[is_written];
+    if (!*block) {
         uint32_t word = vy_type_u32(m);
         uint32_t array = vy_type_unique(m, SpvOpTypeRuntimeArray, &word, 1);
         vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(4));
-        emitter->buffer_block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
-        vy_module_decorate(m, emitter->buffer_block, SpvDecorationBlock, NULL, 0);
-        vy_module_decorate_member(m, emitter->buffer_block, 0, SpvDecorationOffset, VY_LIST(0));
-        vy_module_name(m, emitter->buffer_block, "Words");
+        *block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
+        vy_module_decorate(m, *block, SpvDecorationBlock, NULL, 0);
+        vy_module_decorate_member(m, *block, 0, SpvDecorationOffset, VY_LIST(0));
+        vy_module_name(m, *block, is_written ? "Words" : "ReadOnlyWords");
     }
-    return emitter->buffer_block;
+    return *block;
 }
 
 /* Whether invocations of the segment speak to each other through this binding. Where bindings may
@@ -51,25 +54,28 @@ static const char *slot_name(const vy_emitter *emitter, uint32_t slot)
     return NULL;
 }
 
+static bool is_written(const vy_emitter *emitter, uint32_t slot)
+{
+    uint32_t bindings = emitter->ssa->program->binding_count;
+    if (slot == bindings + VY_HIDDEN_RECORDS) {
+        return (emitter->access->writes & VY_ACCESS_RECORDS) != 0;
+    }
+    if (slot == bindings + VY_HIDDEN_SPILL) {
+        return (emitter->access->writes & VY_ACCESS_SPILL) != 0;
+    }
+    return slot < bindings && (emitter->module_writes >> slot & 1);
+}
+
 static void decorate_slot(vy_emitter *emitter, uint32_t slot, uint32_t variable)
 {
     vy_module *m = &emitter->module;
-    uint32_t bindings = emitter->ssa->program->binding_count;
     vy_module_decorate(m, variable, SpvDecorationDescriptorSet, VY_LIST(0));
     vy_module_decorate(m, variable, SpvDecorationBinding, VY_LIST(slot));
-    uint64_t written = emitter->module_writes >> slot & 1;
-    if (slot == bindings + VY_HIDDEN_RECORDS) {
-        written = emitter->access->writes & VY_ACCESS_RECORDS;
-    } else if (slot == bindings + VY_HIDDEN_SPILL) {
-        written = emitter->access->writes & VY_ACCESS_SPILL;
-    } else if (slot >= bindings) {
-        written = 0;
-    }
-    if (!written) {
+    if (!is_written(emitter, slot)) {
         vy_module_decorate(m, variable, SpvDecorationNonWritable, NULL, 0);
         return;
     }
-    if (slot >= bindings) {
+    if (slot >= emitter->ssa->program->binding_count) {
         return;
     }
     if (emitter->options->aliased) {
@@ -85,7 +91,7 @@ static uint32_t word(vy_emitter *emitter, uint32_t slot, uint32_t index)
     vy_module *m = &emitter->module;
     uint32_t *variable = &emitter->slots[slot];
     if (!*variable) {
-        uint32_t block = block_type(emitter);
+        uint32_t block = block_type(emitter, is_written(emitter, slot));
         *variable = vy_global_variable(m, SpvStorageClassStorageBuffer, block, 0);
         decorate_slot(emitter, slot, *variable);
         vy_module_name(m, *variable, slot_name(emitter, slot));

@@ -153,9 +153,9 @@ struct vy_emitter {
     uint32_t *tables;           /* by table: variable */
     uint32_t *lengths, *params; /* by binding, by parameter: values in the body */
     uint32_t inputs[VY_INPUT_COUNT];
-    uint32_t builtins[4];   /* variables: see vy_emit_builtin_variable */
-    uint32_t group_size[3]; /* constants */
-    uint32_t push_block, buffer_block;
+    uint32_t builtins[4];                  /* variables: see vy_emit_builtin_variable */
+    uint32_t group_size[3];                /* constants */
+    uint32_t push_block, buffer_blocks[2]; /* of buffers: read only, written */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */

@@ -41,32 +41,81 @@ static uint32_t with_nan_test(vy_emitter *emitter, uint32_t value, const uint32_
     return vy_b2(m, SpvOpLogicalAnd, value, neither);
 }
 
-static uint32_t compare(vy_emitter *emitter, vyre_op op, const uint32_t *operands)
+static bool find_comparison(vyre_op op, SpvOp *out_float, SpvOp *out_key)
 {
-    SpvOp spv;
-    switch ((int)op) {
-    case VYRE_OP_EQ:
-        spv = SpvOpFOrdEqual;
-        break;
-    case VYRE_OP_NE:
-        spv = SpvOpFUnordNotEqual;
-        break;
-    case VYRE_OP_LT:
-        spv = SpvOpFOrdLessThan;
-        break;
-    case VYRE_OP_LE:
-        spv = SpvOpFOrdLessThanEqual;
-        break;
-    case VYRE_OP_GT:
-        spv = SpvOpFOrdGreaterThan;
-        break;
-    case VYRE_OP_GE:
-        spv = SpvOpFOrdGreaterThanEqual;
-        break;
-    default:
+    static const struct {
+        vyre_op op;
+        SpvOp on_float, on_key;
+    } rows[] = {
+        {VYRE_OP_EQ, SpvOpFOrdEqual, SpvOpIEqual},
+        {VYRE_OP_NE, SpvOpFUnordNotEqual, SpvOpINotEqual},
+        {VYRE_OP_LT, SpvOpFOrdLessThan, SpvOpSLessThan},
+        {VYRE_OP_LE, SpvOpFOrdLessThanEqual, SpvOpSLessThanEqual},
+        {VYRE_OP_GT, SpvOpFOrdGreaterThan, SpvOpSGreaterThan},
+        {VYRE_OP_GE, SpvOpFOrdGreaterThanEqual, SpvOpSGreaterThanEqual},
+    };
+    for (uint32_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        if (rows[i].op == op) {
+            *out_float = rows[i].on_float;
+            *out_key = rows[i].on_key;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the device's own comparisons see denormals: promised with the mode, not asked for in
+ * fast_math programs. */
+static bool compares_denormals(const vy_emitter *emitter)
+{
+    return (emitter->options->float_modes & VYRE_FLOAT_DENORM_PRESERVE) ||
+           emitter->ssa->program->fast_math;
+}
+
+/* Signed integers in the order of the floats; both zeros are 0. */
+static uint32_t key_of(vy_emitter *emitter, uint32_t value)
+{
+    vy_module *m = &emitter->module;
+    uint32_t bits = vy_bits_of(m, value);
+    uint32_t magnitude = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_MAGNITUDE);
+    uint32_t is_negative = vy_b2c(m, SpvOpSLessThan, bits, 0);
+    uint32_t negated = vy_u1(m, SpvOpSNegate, magnitude);
+    return vy_select_u(m, is_negative, negated, magnitude);
+}
+
+static uint32_t compare_keys(vy_emitter *emitter, SpvOp op, const uint32_t *operands)
+{
+    vy_module *m = &emitter->module;
+    uint32_t a = key_of(emitter, operands[0]);
+    uint32_t b = key_of(emitter, operands[1]);
+    uint32_t value = vy_b2(m, op, a, b);
+    return with_nan_test(emitter, value, operands, op != SpvOpINotEqual);
+}
+
+/* A literal operand that a flushed denormal compares with as the denormal itself does. */
+static bool is_normal(const vy_emitter *emitter, uint32_t instruction)
+{
+    uint32_t bits = 0;
+    return vy_emitter_literal(emitter, instruction, &bits) &&
+           (bits & VY_F32_MAGNITUDE) > 0x00800000u && (bits & VY_F32_MAGNITUDE) < VY_F32_INFINITY;
+}
+
+static uint32_t compare(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
+{
+    vyre_op op = (vyre_op)ins->op;
+    SpvOp on_float = SpvOpFOrdEqual, on_key = SpvOpIEqual;
+    uint32_t literal = 1;
+    if (!find_comparison(op, &on_float, &on_key)) {
         return 0;
     }
-    uint32_t value = vy_b2(&emitter->module, spv, operands[0], operands[1]);
+    if (vy_emitter_literal(emitter, ins->arg[1], &literal) && literal == 0) {
+        return vy_b2f(&emitter->module, on_float, operands[0], 0);
+    }
+    if (!compares_denormals(emitter) && !is_normal(emitter, ins->arg[0]) &&
+        !is_normal(emitter, ins->arg[1])) {
+        return compare_keys(emitter, on_key, operands);
+    }
+    uint32_t value = vy_b2(&emitter->module, on_float, operands[0], operands[1]);
     bool is_kept = (emitter->options->float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0;
     if (is_kept || (op != VYRE_OP_EQ && op != VYRE_OP_NE)) {
         return value;
@@ -88,10 +137,33 @@ static uint32_t test(vy_emitter *emitter, vyre_op op, uint32_t value)
 
 /* ---- Signs and extremes ---------------------------------------------------------------------- */
 
+/* On bits: the larger or smaller in the order -inf ... -0, +0 ... inf; a NaN loses. */
+static uint32_t extreme_bits(vy_emitter *emitter, uint32_t a, uint32_t b, bool is_min)
+{
+    vy_module *m = &emitter->module;
+    uint32_t keys[2], values[2] = {a, b};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t bits = vy_bits_of(m, values[i]);
+        uint32_t sign = vy_u2c(m, SpvOpShiftRightArithmetic, bits, 31);
+        sign = vy_u2c(m, SpvOpBitwiseAnd, sign, VY_F32_MAGNITUDE);
+        keys[i] = vy_u2(m, SpvOpBitwiseXor, bits, sign);
+    }
+    uint32_t first = vy_b2(m, is_min ? SpvOpSLessThan : SpvOpSGreaterThan, keys[0], keys[1]);
+    uint32_t b_is_nan = is_nan(emitter, b);
+    uint32_t a_is_nan = is_nan(emitter, a);
+    uint32_t a_is_number = vy_b1(m, SpvOpLogicalNot, a_is_nan);
+    first = vy_b2(m, SpvOpLogicalAnd, first, a_is_number);
+    first = vy_b2(m, SpvOpLogicalOr, first, b_is_nan);
+    return vy_select_f(m, first, a, b);
+}
+
 /* NMin and NMax prefer the operand that is a number but leave the order of zeros open: equal
  * operands are joined on bits, so that min gives -0 and max +0. */
 static uint32_t extreme(vy_emitter *emitter, uint32_t a, uint32_t b, bool is_min)
 {
+    if (!compares_denormals(emitter)) {
+        return extreme_bits(emitter, a, b, is_min);
+    }
     vy_module *m = &emitter->module;
     uint32_t type = vy_type_f32(m);
     uint32_t value = vy_glsl(m, is_min ? GLSLstd450NMin : GLSLstd450NMax, type, a, b);
@@ -267,7 +339,7 @@ uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *ope
     vy_module *m = &emitter->module;
     vy_helper helper;
     if (ins->op >= VYRE_OP_EQ && ins->op <= VYRE_OP_GE) {
-        return compare(emitter, (vyre_op)ins->op, operands);
+        return compare(emitter, ins, operands);
     }
     if (find_helper((vyre_op)ins->op, &helper)) {
         return vy_helper_call(emitter, helper, operands[0], operands[1]);

@@ -177,8 +177,42 @@ uint32_t vy_f2c(vy_module *module, SpvOp op, uint32_t a, uint32_t literal_bits)
     return vy_f2(module, op, a, vy_const_f32(module, literal_bits));
 }
 
+/* Drivers that keep denormals in arithmetic may still take them for zero in comparisons (NVIDIA
+ * does where DenormPreserve is not to be had): zero is compared with on bits. */
+static uint32_t compare_with_zero(vy_module *module, SpvOp op, uint32_t a)
+{
+    uint32_t bits = vy_bits_of(module, a);
+    uint32_t magnitude = vy_u2c(module, SpvOpBitwiseAnd, bits, 0x7fffffffu);
+    switch ((int)op) {
+    case SpvOpFOrdEqual:
+        return vy_b2c(module, SpvOpIEqual, magnitude, 0);
+    case SpvOpFUnordNotEqual:
+        return vy_b2c(module, SpvOpINotEqual, magnitude, 0);
+    case SpvOpFOrdGreaterThan: /* from the smallest denormal to infinity */
+        bits = vy_u2c(module, SpvOpISub, bits, 1);
+        return vy_b2c(module, SpvOpULessThan, bits, 0x7f800000u);
+    case SpvOpFOrdLessThan:
+        bits = vy_u2c(module, SpvOpISub, bits, 0x80000001u);
+        return vy_b2c(module, SpvOpULessThan, bits, 0x7f800000u);
+    case SpvOpFOrdGreaterThanEqual: {
+        uint32_t zero = vy_b2c(module, SpvOpIEqual, magnitude, 0);
+        uint32_t plus = vy_b2c(module, SpvOpULessThanEqual, bits, 0x7f800000u);
+        return vy_b2(module, SpvOpLogicalOr, zero, plus);
+    }
+    default: { /* FOrdLessThanEqual */
+        uint32_t zero = vy_b2c(module, SpvOpIEqual, magnitude, 0);
+        bits = vy_u2c(module, SpvOpISub, bits, 0x80000000u);
+        uint32_t minus = vy_b2c(module, SpvOpULessThanEqual, bits, 0x7f800000u);
+        return vy_b2(module, SpvOpLogicalOr, zero, minus);
+    }
+    }
+}
+
 uint32_t vy_b2f(vy_module *module, SpvOp op, uint32_t a, uint32_t literal_bits)
 {
+    if (literal_bits == 0 && !module->is_contractible) {
+        return compare_with_zero(module, op, a);
+    }
     return vy_b2(module, op, a, vy_const_f32(module, literal_bits));
 }
 

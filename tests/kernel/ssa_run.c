@@ -184,13 +184,13 @@ static uint32_t atomic(uint32_t old, const vy_ins *ins, vyre_type type, uint32_t
 static void record(runner *r, uint32_t lane, uint32_t site)
 {
     uint32_t number = r->linear_group * r->volume + lane;
-    vyre_record *out = &r->report->record;
+    vyre_fault_record *out = &r->report->record;
     if (out->kind != VYRE_RECORD_NONE && (!r->recorded || number > out->invocation ||
                                           (number == out->invocation && site >= r->record_site))) {
         return;
     }
     const vy_kernel_site *info = vy_kernel_get_site(r->kernel, site);
-    *out = (vyre_record){
+    *out = (vyre_fault_record){
         info->kind, info->code, info->line, info->column, r->pass, r->execution->segment, number};
     r->recorded = true;
     r->record_site = site;

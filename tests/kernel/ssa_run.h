@@ -20,7 +20,7 @@ typedef struct ssa_run_params {
 
 typedef struct ssa_run_report {
     uint32_t passes, segments;
-    vyre_record record;
+    vyre_fault_record record;
 } ssa_run_report;
 
 /* False, with a message, where a form is not well formed or does what no form may do. */

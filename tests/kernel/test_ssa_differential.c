@@ -83,7 +83,8 @@ static bool same_outputs(const bound *a, const bound *b, vyre_kernel *kernel, ch
     return true;
 }
 
-static bool same_records(const vyre_record *a, const vyre_record *b, char *out, size_t size)
+static bool same_records(const vyre_fault_record *a, const vyre_fault_record *b, char *out,
+                         size_t size)
 {
     bool same = a->kind == b->kind && a->code == b->code && a->line == b->line &&
                 a->column == b->column && a->pass == b->pass && a->segment == b->segment &&
