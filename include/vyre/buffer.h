@@ -44,8 +44,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_query_size(vyre_device *device, vyre
                                                        uint64_t *out_size, vyre_diag *diag);
 
 /* Each of these submits and waits; ordered after everything that the library submitted before. The
- * range must lie in the buffer; size 0 does nothing. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
- * OUT_OF_HOST_MEMORY, DEVICE_LOST. */
+ * range must lie in the buffer; size 0 does nothing. Errors: INVALID_ARGUMENT,
+ * DEVICE_OUT_OF_MEMORY, OUT_OF_HOST_MEMORY, DEVICE_LOST. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_upload(vyre_device *device, vyre_buffer buffer,
                                                    uint64_t offset, const void *data, uint64_t size,
                                                    vyre_diag *diag);

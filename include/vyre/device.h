@@ -32,21 +32,21 @@ typedef enum vyre_log_source {
 typedef struct vyre_log_message {
     vyre_log_level level;
     vyre_log_source source;
-    const char *id;      /* the validation message's name, "" where there is none */
-    int32_t number;      /* its number, or 0 */
+    const char *id; /* the validation message's name, "" where there is none */
+    int32_t number; /* its number, or 0 */
     const char *text;
     int is_failure;      /* counted by vyre_device_validation_failures */
     const char *allowed; /* why it is not counted although it would be, or NULL */
 } vyre_log_message;
 
-/* Called from whichever thread the message arises in, possibly inside another call into the library;
- * must not call into the library. The message lives for the call only. */
+/* Called from whichever thread the message arises in, possibly inside another call into the
+ * library; must not call into the library. The message lives for the call only. */
 typedef void (*vyre_log_fn)(void *user, const vyre_log_message *message);
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 typedef enum vyre_validation {
-    VYRE_VALIDATION_DEFAULT,     /* as the environment says, else OFF */
+    VYRE_VALIDATION_DEFAULT, /* as the environment says, else OFF */
     VYRE_VALIDATION_OFF,
     VYRE_VALIDATION_ON,          /* core and synchronisation checks */
     VYRE_VALIDATION_GPU_ASSISTED /* these, and checks inside shaders: slow */
@@ -109,26 +109,26 @@ typedef enum vyre_answer {
 
 typedef struct vyre_device_info {
     char name[VYRE_DEVICE_NAME_SIZE];
-    char driver[VYRE_DEVICE_NAME_SIZE];      /* the driver's name and version, as it says them */
-    char missing[512];                       /* what the library needs and it lacks; "": usable */
+    char driver[VYRE_DEVICE_NAME_SIZE]; /* the driver's name and version, as it says them */
+    char missing[512];                  /* what the library needs and it lacks; "": usable */
     vyre_device_type type;
-    uint32_t index;                          /* in vyre_device_list */
+    uint32_t index; /* in vyre_device_list */
     uint32_t vendor_id, device_id;
-    uint32_t api_version;                    /* as Vulkan packs it: major << 22 | minor << 12 | patch */
+    uint32_t api_version; /* as Vulkan packs it: major << 22 | minor << 12 | patch */
     uint32_t driver_version;
     int is_adopted;
-    vyre_target target;                      /* of the kernels it runs */
-    uint32_t float_modes;                    /* VYRE_FLOAT_* that its kernels may declare */
-    vyre_answer denormals;                   /* whether f32 denormals are kept: probed */
-    vyre_answer long_loops;                  /* whether loops of 70,000 trips are right: probed */
+    vyre_target target;     /* of the kernels it runs */
+    uint32_t float_modes;   /* VYRE_FLOAT_* that its kernels may declare */
+    vyre_answer denormals;  /* whether f32 denormals are kept: probed */
+    vyre_answer long_loops; /* whether loops of 70,000 trips are right: probed */
     uint32_t subgroup_size;
     uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
     uint32_t max_storage_buffers, max_push_constants_size;
     uint64_t max_storage_range, max_buffer_size;
-    uint32_t offset_alignment;               /* of bindings to resident buffers */
-    uint64_t device_memory_size;             /* the largest device-local heap */
-    double timestamp_ns;                     /* nanoseconds a tick; 0: no timestamps */
-    int validation;                          /* a vyre_validation: what is on */
+    uint32_t offset_alignment;   /* of bindings to resident buffers */
+    uint64_t device_memory_size; /* the largest device-local heap */
+    double timestamp_ns;         /* nanoseconds a tick; 0: no timestamps */
+    int validation;              /* a vyre_validation: what is on */
 } vyre_device_info;
 
 /* Fills up to `capacity` entries and *out_count with how many devices there are; infos may be NULL
@@ -149,8 +149,8 @@ VYRE_API void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_p
  * Errors: NO_DEVICE where a defect makes results wrong. */
 VYRE_API VYRE_CHECK vyre_result vyre_device_probe(vyre_device *device, vyre_diag *diag);
 
-/* How many messages of severity WARNING or ERROR and type VALIDATION or PERFORMANCE arrived that the
- * library's allow-list does not name. 0 where validation is off, and on adopted devices. */
+/* How many messages of severity WARNING or ERROR and type VALIDATION or PERFORMANCE arrived that
+ * the library's allow-list does not name. 0 where validation is off, and on adopted devices. */
 VYRE_API uint64_t vyre_device_validation_failures(const vyre_device *device);
 
 /* Waits until everything that the library itself submitted has ended. UINT64_MAX: no limit.
@@ -161,13 +161,13 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_wait(vyre_device *device, uint64_t t
 /* Everything that costs, since the device was opened. */
 typedef struct vyre_device_counters {
     uint64_t submissions, waits;
-    uint64_t dispatches, passes, barriers;       /* recorded, and passes executed */
+    uint64_t dispatches, passes, barriers; /* recorded, and passes executed */
     uint64_t uploads, downloads, upload_size, download_size;
-    uint64_t buffers, imported_buffers;          /* alive */
-    uint64_t memory_allocations, memory_size;    /* device memory: blocks held and their bytes */
+    uint64_t buffers, imported_buffers;       /* alive */
+    uint64_t memory_allocations, memory_size; /* device memory: blocks held and their bytes */
     uint64_t descriptor_writes, pipelines;
-    uint64_t recordings, recordings_reused;      /* command buffers recorded, and replayed as they are */
-    uint64_t parked;                             /* dispatches whose wait timed out */
+    uint64_t recordings, recordings_reused; /* command buffers recorded, and replayed as they are */
+    uint64_t parked;                        /* dispatches whose wait timed out */
 } vyre_device_counters;
 VYRE_API void vyre_device_get_counters(const vyre_device *device,
                                        vyre_device_counters *out_counters);

@@ -21,8 +21,8 @@ typedef enum vyre_interface {
 /* Float modes that the module declares; each needs the device property of the same name (for
  * 32-bit). */
 #define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE 1u
-#define VYRE_FLOAT_DENORM_PRESERVE 2u
-#define VYRE_FLOAT_ROUNDING_RTE 4u
+#define VYRE_FLOAT_DENORM_PRESERVE              2u
+#define VYRE_FLOAT_ROUNDING_RTE                 4u
 
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -44,7 +44,8 @@ typedef struct vyre_kernel_params {
 /* Thread-safety: immutable. */
 typedef struct vyre_kernel vyre_kernel;
 
-/* The kernel keeps its own copy of what it needs: the program may be destroyed. params may be NULL. */
+/* The kernel keeps its own copy of what it needs: the program may be destroyed. params may be NULL.
+ */
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_compile(const vyre_program *program,
                                                     const vyre_kernel_params *params,
                                                     vyre_kernel **out_kernel, vyre_diag *diag);
@@ -56,8 +57,8 @@ VYRE_API uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel);
 typedef struct vyre_segment_info {
     const uint32_t *words; /* the module; lives as long as the kernel */
     uint32_t word_count;
-    uint32_t instruction_count; /* SSA instructions after the passes */
-    uint32_t line;              /* of its first statement, 0: unknown */
+    uint32_t instruction_count;      /* SSA instructions after the passes */
+    uint32_t line;                   /* of its first statement, 0: unknown */
     uint64_t reads, writes, atomics; /* bits by binding; bit 63: spill slots, bit 62: records */
 } vyre_segment_info;
 VYRE_API void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment,

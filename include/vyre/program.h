@@ -1,5 +1,5 @@
-/* Programs: types, operators, and the builder that makes a program from C. `text.h` reads and prints
- * the same programs as `.vyre` text; docs/language.md states what every construct means. */
+/* Programs: types, operators, and the builder that makes a program from C. `text.h` reads and
+ * prints the same programs as `.vyre` text; docs/language.md states what every construct means. */
 #ifndef VYRE_PROGRAM_H
 #define VYRE_PROGRAM_H
 
@@ -22,7 +22,7 @@ typedef enum vyre_type {
 #define VYRE_X(name, number, keyword, size) VYRE_TYPE_##name = number,
     VYRE_TYPES(VYRE_X)
 #undef VYRE_X
-    VYRE_TYPE_COUNT,
+        VYRE_TYPE_COUNT,
     /* An integer literal that has not met a typed operand yet. Never in a finished program. */
     VYRE_TYPE_INT = 255
 } vyre_type;
@@ -124,42 +124,40 @@ typedef enum vyre_op {
 #define VYRE_X(name, text, form, shape) VYRE_OP_##name,
     VYRE_OPS(VYRE_X)
 #undef VYRE_X
-    VYRE_OP_COUNT
+        VYRE_OP_COUNT
 } vyre_op;
 
 /* Built-in values, all u32. */
 #define VYRE_BUILTINS(X)                                                                           \
-    X(GID_X, "gid.x") X(GID_Y, "gid.y") X(GID_Z, "gid.z")                                          \
-    X(LID_X, "lid.x") X(LID_Y, "lid.y") X(LID_Z, "lid.z")                                          \
-    X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z")                                          \
-    X(GROUP_SIZE_X, "group_size.x") X(GROUP_SIZE_Y, "group_size.y")                                \
-    X(GROUP_SIZE_Z, "group_size.z")                                                                \
-    X(NUM_GROUPS_X, "num_groups.x") X(NUM_GROUPS_Y, "num_groups.y")                                \
-    X(NUM_GROUPS_Z, "num_groups.z")                                                                \
-    X(PASS, "pass")
+    X(GID_X, "gid.x")                                                                              \
+    X(GID_Y, "gid.y") X(GID_Z, "gid.z") X(LID_X, "lid.x") X(LID_Y, "lid.y") X(LID_Z, "lid.z")      \
+        X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z") X(GROUP_SIZE_X, "group_size.x")      \
+            X(GROUP_SIZE_Y, "group_size.y") X(GROUP_SIZE_Z, "group_size.z")                        \
+                X(NUM_GROUPS_X, "num_groups.x") X(NUM_GROUPS_Y, "num_groups.y")                    \
+                    X(NUM_GROUPS_Z, "num_groups.z") X(PASS, "pass")
 
 typedef enum vyre_builtin {
 #define VYRE_X(name, text) VYRE_BUILTIN_##name,
     VYRE_BUILTINS(VYRE_X)
 #undef VYRE_X
-    VYRE_BUILTIN_COUNT
+        VYRE_BUILTIN_COUNT
 } vyre_builtin;
 
 /* Read-modify-write and other atomic operations on storage and shared memory. */
 #define VYRE_ATOMICS(X)                                                                            \
     /* name, text, value operands, gives a value */                                                \
-    X(ADD, "atomic_add", 1, 1) X(SUB, "atomic_sub", 1, 1)                                          \
-    X(MIN, "atomic_min", 1, 1) X(MAX, "atomic_max", 1, 1)                                          \
-    X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1) X(XOR, "atomic_xor", 1, 1)                 \
-    X(EXCHANGE, "atomic_exchange", 1, 1)                                                           \
-    X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1)                                           \
-    X(LOAD, "atomic_load", 0, 1) X(STORE, "atomic_store", 1, 0)
+    X(ADD, "atomic_add", 1, 1)                                                                     \
+    X(SUB, "atomic_sub", 1, 1) X(MIN, "atomic_min", 1, 1) X(MAX, "atomic_max", 1, 1)               \
+        X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1) X(XOR, "atomic_xor", 1, 1)             \
+            X(EXCHANGE, "atomic_exchange", 1, 1)                                                   \
+                X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1) X(LOAD, "atomic_load", 0, 1)  \
+                    X(STORE, "atomic_store", 1, 0)
 
 typedef enum vyre_atomic {
 #define VYRE_X(name, text, operands, result) VYRE_ATOMIC_##name,
     VYRE_ATOMICS(VYRE_X)
 #undef VYRE_X
-    VYRE_ATOMIC_COUNT
+        VYRE_ATOMIC_COUNT
 } vyre_atomic;
 
 typedef enum vyre_order {
@@ -184,16 +182,16 @@ typedef enum vyre_buffer_mode {
 #define VYRE_X(name, keyword, writes, input, output) VYRE_BUFFER_##name,
     VYRE_BUFFER_MODES(VYRE_X)
 #undef VYRE_X
-    VYRE_BUFFER_MODE_COUNT
+        VYRE_BUFFER_MODE_COUNT
 } vyre_buffer_mode;
 
-#define VYRE_MAX_NESTING 256u
-#define VYRE_MAX_OPERATIONS (1u << 24)
-#define VYRE_MAX_BUFFERS 24u /* in descriptor form, without shared ones */
-#define VYRE_MAX_SHARED 64u
-#define VYRE_MAX_PARAMS 256u
-#define VYRE_MAX_NAME 255u
-#define VYRE_MAX_HOST_LOOPS 8u /* host-evaluated loops within each other */
+#define VYRE_MAX_NESTING        256u
+#define VYRE_MAX_OPERATIONS     (1u << 24)
+#define VYRE_MAX_BUFFERS        24u /* in descriptor form, without shared ones */
+#define VYRE_MAX_SHARED         64u
+#define VYRE_MAX_PARAMS         256u
+#define VYRE_MAX_NAME           255u
+#define VYRE_MAX_HOST_LOOPS     8u /* host-evaluated loops within each other */
 #define VYRE_DEFAULT_LOOP_LIMIT (1u << 22)
 
 /* A finished program. Thread-safety: immutable. */
@@ -270,8 +268,8 @@ VYRE_API vyre_expr vyre_build_length(vyre_builder *b, vyre_ref buffer);
 /* An element of a buffer, a private array or a table. Out of bounds gives zero. */
 VYRE_API vyre_expr vyre_build_load(vyre_builder *b, vyre_ref place, vyre_expr index);
 /* Operators with 1 to 4 operands; the unused ones have id 0. */
-VYRE_API vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y,
-                                 vyre_expr z, vyre_expr w);
+VYRE_API vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, vyre_expr z,
+                                 vyre_expr w);
 VYRE_API vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value);
 VYRE_API vyre_expr vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_expr value);
 VYRE_API vyre_expr vyre_build_call(vyre_builder *b, vyre_ref function, const vyre_expr *arguments,
@@ -303,7 +301,8 @@ VYRE_API void vyre_build_else(vyre_builder *b);
 VYRE_API void vyre_build_switch_begin(vyre_builder *b, vyre_expr selector);
 /* Opens the body of the values given; count 0 is `default`. Closed by vyre_build_end. */
 VYRE_API void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uint32_t count);
-/* for name in from .. to step s [down]: step id 0 is 1. `down` runs from to-1, to-1-s, ... >= from. */
+/* for name in from .. to step s [down]: step id 0 is 1. `down` runs from to-1, to-1-s, ... >= from.
+ */
 VYRE_API vyre_ref vyre_build_for_begin(vyre_builder *b, const char *name, vyre_expr from,
                                        vyre_expr to, vyre_expr step);
 VYRE_API vyre_ref vyre_build_for_down_begin(vyre_builder *b, const char *name, vyre_expr from,

@@ -27,7 +27,8 @@ extern "C" {
     X(OK, 0, "success", "go on")                                                                   \
     X(ERROR_DEVICE_OUT_OF_MEMORY, 1001, "device out of memory", "free or bind smaller buffers")    \
     X(ERROR_UNSUPPORTED_FEATURE, 1002, "unsupported feature", "use another device or program")     \
-    X(ERROR_KERNEL_COMPILE_FAILED, 1004, "kernel compilation failed", "report it with the program") \
+    X(ERROR_KERNEL_COMPILE_FAILED, 1004, "kernel compilation failed",                              \
+      "report it with the program")                                                                \
     X(ERROR_DISPATCH_FAILED, 1005, "dispatch failed", "read the VkResult; the device is usable")   \
     X(ERROR_INVALID_PROGRAM, 1006, "invalid program", "correct the program at the place given")    \
     X(ERROR_DEVICE_LOST, 1008, "device lost", "destroy the device and open it again")              \
@@ -51,8 +52,8 @@ VYRE_API const char *vyre_result_text(vyre_result result);
 VYRE_API const char *vyre_result_name(vyre_result result);
 
 #define VYRE_DIAG_MESSAGE_SIZE 768
-#define VYRE_DIAG_FILE_SIZE 256
-#define VYRE_DIAG_NONE 0xffffffffu
+#define VYRE_DIAG_FILE_SIZE    256
+#define VYRE_DIAG_NONE         0xffffffffu
 
 /* Where and why a call failed. Owned by the caller, filled by the callee, no pointers inside.
  * Fields that do not apply are 0 (line, column: from 1) or VYRE_DIAG_NONE (segment, pass, binding).

@@ -22,8 +22,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_program_parse(const char *text, size_t size
  * OUT_OF_HOST_MEMORY; INVALID_PROGRAM where an expression needs more than VYRE_MAX_NESTING
  * parentheses within each other, which text cannot say. */
 VYRE_API VYRE_CHECK vyre_result vyre_program_print(const vyre_program *program,
-                                                   const vyre_allocator *allocator,
-                                                   char **out_text, size_t *out_size);
+                                                   const vyre_allocator *allocator, char **out_text,
+                                                   size_t *out_size);
 VYRE_API void vyre_text_free(const vyre_allocator *allocator, char *text, size_t size);
 
 /* Writes an error as people read it: "FILE:LINE:COL: error: what; fix", then the source line and a

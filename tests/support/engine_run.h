@@ -16,6 +16,8 @@ typedef struct engine_program {
 vyre_device *engine_open(int validate);
 /* 1 where VYRE_TESTS_NO_DEVICE=1 says that tests run without a device: they then return at once. */
 int engine_has_no_device(void);
+/* 0 where VYRE_TESTS_NO_VALIDATION=1 says that the validation layer is not there. */
+int engine_validates(void);
 /* Parses, compiles and makes a pipeline; fails the test with the message otherwise. */
 engine_program engine_build(vyre_device *device, const char *text);
 engine_program engine_build_aliased(vyre_device *device, const char *text);

@@ -231,7 +231,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatch(VkCommandBuffer commands, u
     event->groups[1] = y;
     event->groups[2] = z;
     event->pipeline = bound;
-    real_vkCmdDispatch(commands, x, y, z);
+    if (!layer.skip_dispatches) {
+        real_vkCmdDispatch(commands, x, y, z);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatchIndirect(VkCommandBuffer commands,
@@ -318,8 +320,8 @@ static void note_ranges(layer_event_kind kind, uint32_t count, const VkMappedMem
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkFlushMappedMemoryRanges(
-    VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
+static VKAPI_ATTR VkResult VKAPI_CALL
+wrap_vkFlushMappedMemoryRanges(VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
 {
     if (fails("vkFlushMappedMemoryRanges")) {
         return layer.failure;
@@ -349,8 +351,7 @@ static PFN_vkGetPhysicalDeviceProperties2 real_vkGetPhysicalDeviceProperties2;
 static PFN_vkGetPhysicalDeviceFeatures2 real_vkGetPhysicalDeviceFeatures2;
 static PFN_vkGetPhysicalDeviceMemoryProperties real_vkGetPhysicalDeviceMemoryProperties;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_vkGetPhysicalDeviceMemoryProperties2;
-static PFN_vkGetPhysicalDeviceQueueFamilyProperties
-    real_vkGetPhysicalDeviceQueueFamilyProperties;
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_vkGetPhysicalDeviceQueueFamilyProperties;
 
 static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkCreateInstance(const VkInstanceCreateInfo *info,
                                                             const VkAllocationCallbacks *callbacks,
@@ -454,21 +455,20 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceFeatures2(VkPhysicalDe
 static void spoil_memory(VkPhysicalDeviceMemoryProperties *p)
 {
     for (uint32_t i = 0; layer.no_coherent_memory && i < p->memoryTypeCount; i++) {
-        p->memoryTypes[i].propertyFlags &= ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+        p->memoryTypes[i].propertyFlags &=
+            ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     }
 }
 
-static VKAPI_ATTR void VKAPI_CALL
-wrap_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice physical,
-                                         VkPhysicalDeviceMemoryProperties *p)
+static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceMemoryProperties(
+    VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties *p)
 {
     real_vkGetPhysicalDeviceMemoryProperties(physical, p);
     spoil_memory(p);
 }
 
-static VKAPI_ATTR void VKAPI_CALL
-wrap_vkGetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physical,
-                                          VkPhysicalDeviceMemoryProperties2 *p)
+static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceMemoryProperties2(
+    VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties2 *p)
 {
     real_vkGetPhysicalDeviceMemoryProperties2(physical, p);
     spoil_memory(&p->memoryProperties);

@@ -1,6 +1,6 @@
-/* A layer of the tests' own under the engine's function tables: logs commands in order, counts objects
- * that are alive, fails the n-th call, and makes devices worse than they are. One process has one; the
- * engine gets it as vyre_device_params.get_instance_proc_addr. */
+/* A layer of the tests' own under the engine's function tables: logs commands in order, counts
+ * objects that are alive, fails the n-th call, and makes devices worse than they are. One process
+ * has one; the engine gets it as vyre_device_params.get_instance_proc_addr. */
 #ifndef VY_VK_LAYER_H
 #define VY_VK_LAYER_H
 
@@ -24,32 +24,33 @@ typedef enum layer_event_kind {
 
 typedef struct layer_event {
     layer_event_kind kind;
-    uint32_t groups[3];                           /* DISPATCH */
-    VkPipeline pipeline;                          /* DISPATCH, INDIRECT: bound */
-    uint64_t src_stages, dst_stages;              /* BARRIER, in the form of synchronization2 */
+    uint32_t groups[3];              /* DISPATCH */
+    VkPipeline pipeline;             /* DISPATCH, INDIRECT: bound */
+    uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
-    bool is_old_form;                             /* BARRIER by vkCmdPipelineBarrier */
-    uint64_t offset, size;                        /* FILL, FLUSH, INVALIDATE */
+    bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
+    uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
 /* Zero: nothing is changed. */
 typedef struct layer_settings {
-    uint32_t max_groups;        /* maxComputeWorkGroupCount[0..2] */
+    uint32_t max_groups; /* maxComputeWorkGroupCount[0..2] */
     bool no_timestamps;
     bool no_synchronization2;
     bool no_memory_model;
     bool no_timeline;
-    bool vulkan_1_1;            /* apiVersion */
-    bool no_coherent_memory;    /* and nonCoherentAtomSize 64 */
+    bool vulkan_1_1;         /* apiVersion */
+    bool no_coherent_memory; /* and nonCoherentAtomSize 64 */
     bool no_devices;
-    uint64_t max_range;         /* maxStorageBufferRange */
-    uint32_t max_buffers;       /* maxPerStageDescriptorStorageBuffers */
+    bool skip_dispatches; /* vkCmdDispatch does nothing: results are wrong */
+    uint64_t max_range;   /* maxStorageBufferRange */
+    uint32_t max_buffers; /* maxPerStageDescriptorStorageBuffers */
     /* The n-th call (from 1) that can fail gives `failure`, and is not made. 0: none. */
     uint32_t fail_at;
     VkResult failure;
-    const char *fail_only;      /* counts only calls of this name */
-    uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
-    uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
+    const char *fail_only; /* counts only calls of this name */
+    uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
+    uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
 } layer_settings;
 
 extern layer_settings layer;

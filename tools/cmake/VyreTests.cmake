@@ -73,6 +73,9 @@ foreach(dir IN LISTS vyre_test_dirs)
             vyre_link_spirv_tools(${name})
         endif()
         add_dependencies(vyre_tests ${name})
+        if(dir STREQUAL "tools" AND vyre_tools)
+            add_dependencies(${name} ${vyre_tools})
+        endif()
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
         set_tests_properties(${name} PROPERTIES LABELS ${dir} TIMEOUT ${seconds}
             ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
@@ -111,4 +114,11 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
             "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-install.cmake)
     set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300)
+    add_test(NAME host-renderer
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/examples/host_renderer
+            -DC_COMPILER=${CMAKE_C_COMPILER} -DGENERATOR=${CMAKE_GENERATOR}
+            -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DLIBDIR=${CMAKE_INSTALL_LIBDIR}
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-host.cmake)
+    set_tests_properties(host-renderer PROPERTIES LABELS install TIMEOUT 300)
 endif()

@@ -1,0 +1,165 @@
+/* The device object: tables, queue, timeline, memory and the slot table of buffers. Owned by the
+ * engine; every other file of it gets the parts it needs from here. */
+#ifndef VY_DEVICE_H
+#define VY_DEVICE_H
+
+#include "codegen/base/base.h"
+#include "engine/device/snapshot.h"
+#include "engine/device/thread.h"
+#include "engine/device/vk.h"
+#include "vyre/device.h"
+
+#include <stdatomic.h>
+
+typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
+typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
+
+#define VY_DEBUG_SERIALIZE 1u
+#define VY_DEBUG_TRACE     2u
+#define VY_DEBUG_LABELS    4u
+
+/* Messages on their way to the caller. The address is known to Vulkan: it must not move. */
+typedef struct vy_log {
+    vyre_log_fn call;
+    void *user;
+    vyre_log_level level;
+    atomic_uint_least64_t failures;
+} vy_log;
+
+/* What vyre_device_create decided from its parameters and the environment. */
+typedef struct vy_device_options {
+    char name[VYRE_DEVICE_NAME_SIZE];
+    vyre_validation validation;
+    vyre_log_level log_level;
+    uint32_t debug; /* VY_DEBUG_* */
+} vy_device_options;
+
+struct vyre_device {
+    vyre_allocator allocator;
+    vy_log log;
+    void *loader; /* the library loaded, or NULL */
+    uint16_t id;  /* in buffer handles: never 0 */
+
+    vy_instance_table vki;
+    struct VolkDeviceTable vk;
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    bool owns_instance, owns_device;
+    bool has_names; /* VK_EXT_debug_utils is enabled */
+    vyre_validation validation;
+    uint32_t debug;
+    uint32_t api_version; /* the instance's */
+    vy_snapshot snapshot;
+
+    VkQueue queue;
+    vy_mutex queue_mutex; /* submissions and `submitted` */
+    void (*host_lock)(void *user);
+    void (*host_unlock)(void *user);
+    void *host_user;
+    VkSemaphore timeline;
+    uint64_t submitted;    /* the timeline's value once everything submitted has ended */
+    atomic_bool is_losing; /* taken by whoever notices first */
+    atomic_bool lost;
+    char lost_in[64]; /* what was being run; written once, before `lost` */
+
+    VkPipelineCache pipeline_cache;
+    vy_memory *memory;
+    vy_slot_table *slots;
+
+    vy_mutex counter_mutex;
+    vyre_device_counters counters;
+    uint32_t children; /* pipelines alive, under counter_mutex */
+    bool has_mutexes;
+};
+
+/* ---- loader.c -------------------------------------------------------------------------------- */
+
+/* The system's Vulkan library; *out_loader is given back with vy_loader_close. */
+vyre_result vy_loader_open(void **out_loader, PFN_vkGetInstanceProcAddr *out_get, vyre_diag *diag);
+void vy_loader_close(void *loader);
+vyre_result vy_instance_table_load(vy_instance_table *table, PFN_vkGetInstanceProcAddr get,
+                                   VkInstance instance, vyre_diag *diag);
+vyre_result vy_device_table_load(struct VolkDeviceTable *table, const vy_instance_table *vki,
+                                 VkDevice device, vyre_diag *diag);
+
+/* ---- query.c --------------------------------------------------------------------------------- */
+
+/* The structures that hold features, chained: for queries and for vkCreateDevice. */
+typedef struct vy_feature_structs {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceVulkan11Features vulkan11;
+    VkPhysicalDeviceVulkan12Features vulkan12;
+    VkPhysicalDeviceVulkan13Features vulkan13;
+} vy_feature_structs;
+
+/* All off; vulkan13 is chained where the version has it. */
+void vy_features_init(vy_feature_structs *features, uint32_t api_version);
+/* The member that VY_FEATURES names. */
+VkBool32 *vy_features_member(vy_feature_structs *features, uint32_t feature);
+
+vyre_result vy_snapshot_query(const vy_instance_table *vki, VkPhysicalDevice physical,
+                              uint32_t index, uint32_t api_version, const vyre_allocator *allocator,
+                              vy_snapshot *out_snapshot, vyre_diag *diag);
+
+/* ---- message.c ------------------------------------------------------------------------------- */
+
+void vy_log_init(vy_log *log, vyre_log_fn call, void *user, vyre_log_level level);
+/* A message of the library's own. */
+void vy_log_write(vy_log *log, vyre_log_level level, const char *format, ...) VY_PRINTF(3, 4);
+/* For VkDebugUtilsMessengerCreateInfoEXT, with the vy_log as user data. */
+void vy_messenger_info(vy_log *log, VkDebugUtilsMessengerCreateInfoEXT *out_info);
+/* Why a message is not a failure of the library's, or NULL. */
+const char *vy_message_allowed(const char *id);
+
+/* ---- error.c --------------------------------------------------------------------------------- */
+
+/* The result for a VkResult of `call`; remembers that the device is lost. */
+vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, const char *call);
+/* DEVICE_LOST where the device is lost, else OK. */
+vyre_result vy_check_lost(vyre_device *device, vyre_diag *diag);
+const char *vy_vk_result_text(VkResult result);
+vyre_result vy_invalid(vyre_diag *diag, const char *format, ...) VY_PRINTF(2, 3);
+
+/* ---- queue.c --------------------------------------------------------------------------------- */
+
+/* Submits one command buffer and gives the timeline's value that it signals. `what` names it for
+ * errors. */
+vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const char *what,
+                            uint64_t *out_value, vyre_diag *diag);
+/* Waits for a value until the deadline (vy_clock_ns; UINT64_MAX: none). */
+vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
+                          const char *what, vyre_diag *diag);
+/* Whether the value has been reached, or never will be because the device is lost. */
+bool vy_queue_is_done(vyre_device *device, uint64_t value);
+/* The value that the last submission signals. */
+uint64_t vy_queue_submitted(vyre_device *device);
+/* For teardown: waits for a value whatever happens. */
+void vy_queue_drain(vyre_device *device, uint64_t value);
+uint64_t vy_deadline(uint64_t timeout_ns);
+
+/* ---- open.c -------------------------------------------------------------------------------- */
+
+void vy_set_name(vyre_device *device, VkObjectType type, uint64_t handle, const char *name);
+#define vy_count(device_, field, amount)                                                           \
+    do {                                                                                           \
+        vy_mutex_lock(&(device_)->counter_mutex);                                                  \
+        (device_)->counters.field += (uint64_t)(amount);                                           \
+        vy_mutex_unlock(&(device_)->counter_mutex);                                                \
+    } while (0)
+/* The parts that an own and an adopted device have in common: queue, timeline, memory, slots. */
+vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family, vyre_diag *diag);
+/* A new id for buffer handles, never 0. */
+uint16_t vy_device_new_id(void);
+vyre_device *vy_device_allocate(const vyre_allocator *allocator);
+
+/* An instance of ours with what can be enabled; used by create and list. */
+vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation validation,
+                                      vyre_diag *diag);
+/* Physical devices, allocated; freed with vy_free(allocator, list, count * sizeof *list). */
+vyre_result vy_enumerate(vyre_device *device, VkPhysicalDevice **out_list, uint32_t *out_count,
+                         vyre_diag *diag);
+void vy_device_options_read(const vyre_device_params *params, vy_device_options *out_options);
+
+#endif

@@ -1,0 +1,105 @@
+/* Finding Vulkan: the loader library, and the function tables filled from a device's own
+ * vkGetInstanceProcAddr. */
+#include "engine/device/device.h"
+
+#include <string.h>
+
+#if defined(_WIN32)
+#define LOADER_NAME "vulkan-1.dll"
+#else
+#include <dlfcn.h>
+#define LOADER_NAME "libvulkan.so.1"
+#endif
+
+static void *open_library(void)
+{
+#if defined(_WIN32)
+    return (void *)LoadLibraryA(LOADER_NAME);
+#else
+    return dlopen(LOADER_NAME, RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
+static PFN_vkGetInstanceProcAddr find_entry(void *loader)
+{
+    PFN_vkGetInstanceProcAddr get = NULL;
+#if defined(_WIN32)
+    FARPROC symbol = GetProcAddress((HMODULE)loader, "vkGetInstanceProcAddr");
+    memcpy(&get, &symbol, sizeof get);
+#else
+    void *symbol = dlsym(loader, "vkGetInstanceProcAddr");
+    memcpy(&get, &symbol, sizeof get); /* ISO C has no cast from void * to a function */
+#endif
+    return get;
+}
+
+vyre_result vy_loader_open(void **out_loader, PFN_vkGetInstanceProcAddr *out_get, vyre_diag *diag)
+{
+    *out_get = NULL;
+    *out_loader = open_library();
+    if (*out_loader) {
+        *out_get = find_entry(*out_loader);
+    }
+    if (*out_get) {
+        return VYRE_OK;
+    }
+    vy_loader_close(*out_loader);
+    *out_loader = NULL;
+    return vy_diag_set(diag, VYRE_ERROR_NO_DEVICE, (vy_loc){0, 0},
+                       "there is no Vulkan loader (%s) on this machine. Fix: install it (Debian: "
+                       "libvulkan1) and a driver, or run tools/setup.sh",
+                       LOADER_NAME);
+}
+
+void vy_loader_close(void *loader)
+{
+    if (loader) {
+#if defined(_WIN32)
+        FreeLibrary((HMODULE)loader);
+#else
+        dlclose(loader);
+#endif
+    }
+}
+
+static vyre_result no_function(vyre_diag *diag, const char *name)
+{
+    return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+                       "the Vulkan driver does not offer %s. Fix: update the driver to one of "
+                       "Vulkan 1.2 or newer",
+                       name);
+}
+
+vyre_result vy_instance_table_load(vy_instance_table *table, PFN_vkGetInstanceProcAddr get,
+                                   VkInstance instance, vyre_diag *diag)
+{
+    table->vkGetInstanceProcAddr = get;
+#define VY_X(name)                                                                                 \
+    table->name = (PFN_##name)get(instance, #name);                                                \
+    if (!table->name) {                                                                            \
+        return no_function(diag, #name);                                                           \
+    }
+    VY_INSTANCE_FUNCTIONS(VY_X)
+#undef VY_X
+#define VY_X(name) table->name = (PFN_##name)get(instance, #name);
+    VY_DEBUG_FUNCTIONS(VY_X)
+#undef VY_X
+    return VYRE_OK;
+}
+
+vyre_result vy_device_table_load(struct VolkDeviceTable *table, const vy_instance_table *vki,
+                                 VkDevice device, vyre_diag *diag)
+{
+    PFN_vkGetDeviceProcAddr get = vki->vkGetDeviceProcAddr;
+#define VY_X(name)                                                                                 \
+    table->name = (PFN_##name)get(device, #name);                                                  \
+    if (!table->name) {                                                                            \
+        return no_function(diag, #name);                                                           \
+    }
+    VY_DEVICE_FUNCTIONS(VY_X)
+#undef VY_X
+#define VY_X(name) table->name = (PFN_##name)get(device, #name);
+    VY_DEVICE_OPTIONAL_FUNCTIONS(VY_X)
+#undef VY_X
+    return VYRE_OK;
+}

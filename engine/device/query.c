@@ -1,0 +1,227 @@
+/* Reads a physical device into a snapshot. */
+#include "engine/device/device.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+void vy_features_init(vy_feature_structs *f, uint32_t api_version)
+{
+    *f = (vy_feature_structs){
+        .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2},
+        .vulkan11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES},
+        .vulkan12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+        .vulkan13 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES},
+    };
+    f->core.pNext = &f->vulkan11;
+    f->vulkan11.pNext = &f->vulkan12;
+    f->vulkan12.pNext = api_version >= VK_API_VERSION_1_3 ? &f->vulkan13 : NULL;
+}
+
+VkBool32 *vy_features_member(vy_feature_structs *f, uint32_t feature)
+{
+    switch (feature) {
+#define MEMBER_CORE(name)     &f->core.features.name
+#define MEMBER_VULKAN11(name) &f->vulkan11.name
+#define MEMBER_VULKAN12(name) &f->vulkan12.name
+#define MEMBER_VULKAN13(name) &f->vulkan13.name
+#define VY_X(name, place, required, why)                                                           \
+    case VY_FEATURE_##name:                                                                        \
+        return MEMBER_##place(name);
+        VY_FEATURES(VY_X)
+#undef VY_X
+    default:
+        return &f->core.features.robustBufferAccess; /* never asked for */
+    }
+}
+
+static vyre_device_type device_type(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return VYRE_DEVICE_INTEGRATED;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return VYRE_DEVICE_DISCRETE;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return VYRE_DEVICE_VIRTUAL;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return VYRE_DEVICE_PROCESSOR;
+    default:
+        return VYRE_DEVICE_OTHER;
+    }
+}
+
+static uint32_t narrow(VkDeviceSize value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static void take_limits(vy_snapshot *s, const VkPhysicalDeviceLimits *limits)
+{
+    vyre_device_info *info = &s->info;
+    for (int i = 0; i < 3; i++) {
+        info->max_groups[i] = limits->maxComputeWorkGroupCount[i];
+        info->max_workgroup[i] = limits->maxComputeWorkGroupSize[i];
+    }
+    info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
+    info->max_shared_size = limits->maxComputeSharedMemorySize;
+    info->max_storage_buffers = limits->maxPerStageDescriptorStorageBuffers;
+    info->max_push_constants_size = limits->maxPushConstantsSize;
+    info->max_storage_range = limits->maxStorageBufferRange;
+    info->offset_alignment = narrow(limits->minStorageBufferOffsetAlignment);
+    info->timestamp_ns = (double)limits->timestampPeriod;
+    s->max_stage_resources = limits->maxPerStageResources;
+    s->max_set_buffers = limits->maxDescriptorSetStorageBuffers;
+    s->non_coherent_atom = narrow(limits->nonCoherentAtomSize);
+    s->max_allocation_count = limits->maxMemoryAllocationCount;
+}
+
+typedef struct property_chain {
+    VkPhysicalDeviceProperties2 core;
+    VkPhysicalDeviceVulkan11Properties vulkan11;
+    VkPhysicalDeviceVulkan12Properties vulkan12;
+    VkPhysicalDeviceVulkan13Properties vulkan13;
+} property_chain;
+
+static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_3)
+{
+    vyre_device_info *info = &s->info;
+    const VkPhysicalDeviceProperties *core = &p->core.properties;
+    snprintf(info->name, sizeof info->name, "%s", core->deviceName);
+    snprintf(info->driver, sizeof info->driver, "%.120s %.120s", p->vulkan12.driverName,
+             p->vulkan12.driverInfo);
+    info->type = device_type(core->deviceType);
+    info->vendor_id = core->vendorID;
+    info->device_id = core->deviceID;
+    info->api_version = core->apiVersion;
+    info->driver_version = core->driverVersion;
+    info->subgroup_size = p->vulkan11.subgroupSize;
+    info->max_buffer_size = p->vulkan11.maxMemoryAllocationSize;
+    if (has_1_3 && p->vulkan13.maxBufferSize) {
+        info->max_buffer_size = p->vulkan13.maxBufferSize;
+    }
+    s->is_llvmpipe = p->vulkan12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    s->conformance[0] = p->vulkan12.conformanceVersion.major;
+    s->conformance[1] = p->vulkan12.conformanceVersion.minor;
+    s->conformance[2] = p->vulkan12.conformanceVersion.subminor;
+    s->conformance[3] = p->vulkan12.conformanceVersion.patch;
+    s->signed_zero_inf_nan = p->vulkan12.shaderSignedZeroInfNanPreserveFloat32;
+    s->denorm_preserve = p->vulkan12.shaderDenormPreserveFloat32;
+    s->rounding_rte = p->vulkan12.shaderRoundingModeRTEFloat32;
+    s->denorm_independent =
+        p->vulkan12.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+    s->rounding_independent =
+        p->vulkan12.roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+    take_limits(s, &core->limits);
+}
+
+/* Compute alone before compute with graphics: the second is what displays wait for. */
+static vyre_result choose_family(const vy_instance_table *vki, VkPhysicalDevice physical,
+                                 const vyre_allocator *allocator, vy_snapshot *s, vyre_diag *diag)
+{
+    uint32_t count = 0;
+    s->queue_family = VY_FAMILY_NONE;
+    vki->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, NULL);
+    if (count == 0) {
+        return VYRE_OK;
+    }
+    size_t size = count * sizeof(VkQueueFamilyProperties);
+    VkQueueFamilyProperties *families = vy_alloc_zeroed(allocator, count, sizeof *families);
+    if (!families) {
+        return vy_diag_no_memory(diag);
+    }
+    vki->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    bool is_pure = false;
+    for (uint32_t f = 0; f < count; f++) {
+        bool compute = families[f].queueFlags & VK_QUEUE_COMPUTE_BIT && families[f].queueCount;
+        bool pure = compute && !(families[f].queueFlags & VK_QUEUE_GRAPHICS_BIT);
+        if (compute && (s->queue_family == VY_FAMILY_NONE || (pure && !is_pure))) {
+            s->queue_family = f;
+            s->timestamp_bits = families[f].timestampValidBits;
+            is_pure = pure;
+        }
+    }
+    vy_free(allocator, families, size);
+    return VYRE_OK;
+}
+
+static vyre_result find_extensions(const vy_instance_table *vki, VkPhysicalDevice physical,
+                                   const vyre_allocator *allocator, vy_snapshot *s, vyre_diag *diag)
+{
+    uint32_t count = 0;
+    VkResult result = vki->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result != VK_SUCCESS || count == 0) {
+        return result == VK_SUCCESS
+                   ? VYRE_OK
+                   : vy_vk_error(NULL, diag, result, "vkEnumerateDeviceExtensionProperties");
+    }
+    size_t size = count * sizeof(VkExtensionProperties);
+    VkExtensionProperties *list = vy_alloc_zeroed(allocator, count, sizeof *list);
+    if (!list) {
+        return vy_diag_no_memory(diag);
+    }
+    result = vki->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list);
+    for (uint32_t i = 0; (result == VK_SUCCESS || result == VK_INCOMPLETE) && i < count; i++) {
+        for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
+            if (strcmp(list[i].extensionName, vy_extension_name(e)) == 0) {
+                s->has_extension[e] = true;
+            }
+        }
+    }
+    vy_free(allocator, list, size);
+    if (result < 0) {
+        return vy_vk_error(NULL, diag, result, "vkEnumerateDeviceExtensionProperties");
+    }
+    return VYRE_OK;
+}
+
+vyre_result vy_snapshot_query(const vy_instance_table *vki, VkPhysicalDevice physical,
+                              uint32_t index, uint32_t api_version, const vyre_allocator *allocator,
+                              vy_snapshot *s, vyre_diag *diag)
+{
+    *s = (vy_snapshot){.info.index = index};
+    VkPhysicalDeviceProperties first = {0};
+    vki->vkGetPhysicalDeviceProperties(physical, &first);
+    if (first.apiVersion < VK_API_VERSION_1_2) {
+        /* Its 1.2 structures are not filled: only a name can be given. */
+        snprintf(s->info.name, sizeof s->info.name, "%s", first.deviceName);
+        s->info.type = device_type(first.deviceType);
+        s->info.api_version = first.apiVersion;
+        vy_snapshot_decide(s, api_version);
+        return VYRE_OK;
+    }
+    uint32_t api = first.apiVersion < api_version ? first.apiVersion : api_version;
+    bool has_1_3 = api >= VK_API_VERSION_1_3;
+    property_chain p = {
+        .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2},
+        .vulkan11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES},
+        .vulkan12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES},
+        .vulkan13 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES},
+    };
+    p.core.pNext = &p.vulkan11;
+    p.vulkan11.pNext = &p.vulkan12;
+    p.vulkan12.pNext = has_1_3 ? &p.vulkan13 : NULL;
+    vki->vkGetPhysicalDeviceProperties2(physical, &p.core);
+    take_properties(s, &p, has_1_3);
+
+    vy_feature_structs features;
+    vy_features_init(&features, api);
+    vki->vkGetPhysicalDeviceFeatures2(physical, &features.core);
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        s->has[f] = *vy_features_member(&features, f);
+    }
+    VkPhysicalDeviceMemoryProperties memory = {0};
+    vki->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    for (uint32_t h = 0; h < memory.memoryHeapCount; h++) {
+        if (memory.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            memory.memoryHeaps[h].size > s->info.device_memory_size) {
+            s->info.device_memory_size = memory.memoryHeaps[h].size;
+        }
+    }
+    vyre_result result = choose_family(vki, physical, allocator, s, diag);
+    if (result == VYRE_OK) {
+        result = find_extensions(vki, physical, allocator, s, diag);
+    }
+    vy_snapshot_decide(s, api_version);
+    return result;
+}

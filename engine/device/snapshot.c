@@ -1,0 +1,177 @@
+/* Decisions about a device, from its snapshot alone. */
+#include "engine/device/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define API_1_2 ((1u << 22) | (2u << 12))
+#define API_1_3 ((1u << 22) | (3u << 12))
+/* One contract for offsets in every form of addressing (bytes). */
+#define MIN_OFFSET_ALIGNMENT 16u
+
+const vy_feature_info *vy_feature_get(uint32_t feature)
+{
+    static const vy_feature_info table[] = {
+#define VY_X(name, place, required, why) {#name, required, why},
+        VY_FEATURES(VY_X)
+#undef VY_X
+    };
+    static const vy_feature_info none = {"", 0, ""};
+    return feature < VY_COUNT_OF(table) ? &table[feature] : &none;
+}
+
+const char *vy_extension_name(uint32_t extension)
+{
+    static const char *const table[] = {
+#define VY_X(id, name, why) name,
+        VY_EXTENSIONS(VY_X)
+#undef VY_X
+    };
+    return extension < VY_COUNT_OF(table) ? table[extension] : "";
+}
+
+const char *vy_extension_why(uint32_t extension)
+{
+    static const char *const table[] = {
+#define VY_X(id, name, why) why,
+        VY_EXTENSIONS(VY_X)
+#undef VY_X
+    };
+    return extension < VY_COUNT_OF(table) ? table[extension] : "";
+}
+
+static void add_missing(vyre_device_info *info, const char *text)
+{
+    size_t used = strlen(info->missing), room = sizeof info->missing - used;
+    snprintf(info->missing + used, room, "%s%s", used ? ", " : "", text);
+}
+
+static uint32_t float_modes(const vy_snapshot *s)
+{
+    uint32_t modes = 0;
+    if (s->signed_zero_inf_nan) {
+        modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
+    }
+    /* Where a mode must be the same for all widths, a module that states it for 32 bits alone still
+     * stands: the modules use no other float width, and unstated widths have no mode to differ. */
+    if (s->denorm_preserve) {
+        modes |= VYRE_FLOAT_DENORM_PRESERVE;
+    }
+    if (s->rounding_rte) {
+        modes |= VYRE_FLOAT_ROUNDING_RTE;
+    }
+    return modes;
+}
+
+void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
+{
+    vyre_device_info *info = &s->info;
+    uint32_t api = info->api_version < api_version ? info->api_version : api_version;
+    info->target = api >= API_1_3 && s->has[VY_FEATURE_vulkanMemoryModel] &&
+                           s->has[VY_FEATURE_vulkanMemoryModelDeviceScope]
+                       ? VYRE_TARGET_VULKAN_1_3
+                       : VYRE_TARGET_VULKAN_1_2;
+    info->float_modes = float_modes(s);
+    if (info->offset_alignment < MIN_OFFSET_ALIGNMENT) {
+        info->offset_alignment = MIN_OFFSET_ALIGNMENT;
+    }
+    if (s->timestamp_bits == 0) {
+        info->timestamp_ns = 0;
+    }
+    info->missing[0] = 0;
+    if (api < API_1_2) {
+        char text[64];
+        snprintf(text, sizeof text, "Vulkan 1.2 (it has %u.%u)", (unsigned)(api >> 22 & 0x7f),
+                 (unsigned)(api >> 12 & 0x3ff));
+        add_missing(info, text);
+    }
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        if (vy_feature_get(f)->is_required && !s->has[f]) {
+            add_missing(info, vy_feature_get(f)->name);
+        }
+    }
+    if (s->queue_family == VY_FAMILY_NONE) {
+        add_missing(info, "a queue family with VK_QUEUE_COMPUTE_BIT");
+    }
+}
+
+uint32_t vy_snapshot_score(const vy_snapshot *s)
+{
+    if (s->info.missing[0]) {
+        return 0;
+    }
+    switch (s->info.type) {
+    case VYRE_DEVICE_DISCRETE:
+        return 5;
+    case VYRE_DEVICE_INTEGRATED:
+        return 4;
+    case VYRE_DEVICE_VIRTUAL:
+        return 3;
+    case VYRE_DEVICE_PROCESSOR:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
+{
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        if (strcmp(requirement, vy_feature_get(f)->name) == 0) {
+            return s->has[f];
+        }
+    }
+    for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
+        if (strcmp(requirement, vy_extension_name(e)) == 0) {
+            return s->has_extension[e];
+        }
+    }
+    if (strcmp(requirement, "Vulkan 1.3") == 0) {
+        return s->info.target == VYRE_TARGET_VULKAN_1_3;
+    }
+    if (strcmp(requirement, "shaderSignedZeroInfNanPreserveFloat32") == 0) {
+        return s->signed_zero_inf_nan;
+    }
+    if (strcmp(requirement, "shaderDenormPreserveFloat32") == 0) {
+        return s->denorm_preserve;
+    }
+    if (strcmp(requirement, "shaderRoundingModeRTEFloat32") == 0) {
+        return s->rounding_rte;
+    }
+    /* In core since Vulkan 1.2. */
+    return strcmp(requirement, "VK_KHR_shader_float_controls") == 0;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < length && text[i] && lower(text[i]) == lower(part[i])) {
+            i++;
+        }
+        if (i == length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool vy_snapshot_is_named(const vy_snapshot *s, const char *name)
+{
+    if (!name || !name[0]) {
+        return true;
+    }
+    char *end = NULL;
+    unsigned long index = strtoul(name, &end, 10);
+    if (name[0] >= '0' && name[0] <= '9' && *end == 0) {
+        return index == s->info.index;
+    }
+    return contains(s->info.name, name);
+}

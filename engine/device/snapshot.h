@@ -1,0 +1,89 @@
+/* What a device is, as plain data: read once by query.c, or written by a test. Decisions about
+ * devices are functions of it and call no Vulkan. */
+#ifndef VY_SNAPSHOT_H
+#define VY_SNAPSHOT_H
+
+#include "codegen/base/base.h"
+#include "vyre/device.h"
+
+/* Features: member name, the structure that has it, whether the library cannot do without, why. */
+#define VY_FEATURES(X)                                                                             \
+    X(timelineSemaphore, VULKAN12, 1, "work is waited for by a timeline semaphore")                \
+    X(synchronization2, VULKAN13, 0, "barriers name stages and accesses exactly")                  \
+    X(vulkanMemoryModel, VULKAN12, 0, "kernels use the Vulkan memory model")                       \
+    X(vulkanMemoryModelDeviceScope, VULKAN12, 0, "atomics are ordered over the whole device")      \
+    X(bufferDeviceAddress, VULKAN12, 0, "buffers beyond the descriptor limit")                     \
+    X(hostQueryReset, VULKAN12, 0, "timestamps without a command to reset them")                   \
+    X(shaderInt64, CORE, 0, "64-bit integers")                                                     \
+    X(shaderFloat64, CORE, 0, "f64, and exact division and square root of f32")                    \
+    X(shaderInt16, CORE, 0, "16-bit integers")                                                     \
+    X(shaderInt8, VULKAN12, 0, "8-bit integers")                                                   \
+    X(shaderFloat16, VULKAN12, 0, "f16 arithmetic")                                                \
+    X(storageBuffer8BitAccess, VULKAN12, 0, "8-bit elements")                                      \
+    X(storageBuffer16BitAccess, VULKAN11, 0, "16-bit elements")                                    \
+    X(shaderBufferInt64Atomics, VULKAN12, 0, "64-bit atomics")                                     \
+    X(subgroupSizeControl, VULKAN13, 0, "programs that fix their subgroup width")                  \
+    X(computeFullSubgroups, VULKAN13, 0, "programs that fix their subgroup width")                 \
+    X(maintenance4, VULKAN13, 0, "workgroup sizes by specialisation constant")
+
+typedef enum vy_feature {
+#define VY_X(name, place, required, why) VY_FEATURE_##name,
+    VY_FEATURES(VY_X)
+#undef VY_X
+        VY_FEATURE_COUNT
+} vy_feature;
+
+typedef struct vy_feature_info {
+    const char *name;
+    int is_required;
+    const char *why;
+} vy_feature_info;
+
+/* Extensions that are used where they are there. */
+#define VY_EXTENSIONS(X)                                                                           \
+    X(EXT_memory_budget, "VK_EXT_memory_budget",                                                   \
+      "memory in use and left, as the driver counts it")                                           \
+    X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
+
+typedef enum vy_extension {
+#define VY_X(id, name, why) VY_EXTENSION_##id,
+    VY_EXTENSIONS(VY_X)
+#undef VY_X
+        VY_EXTENSION_COUNT
+} vy_extension;
+
+/* Names and reasons as tables of the same order. */
+const vy_feature_info *vy_feature_get(uint32_t feature);
+const char *vy_extension_name(uint32_t extension);
+const char *vy_extension_why(uint32_t extension);
+
+#define VY_FAMILY_NONE UINT32_MAX
+
+typedef struct vy_snapshot {
+    vyre_device_info info;      /* names and limits; probes unknown */
+    bool has[VY_FEATURE_COUNT]; /* of an adopted device: enabled by the host */
+    bool has_extension[VY_EXTENSION_COUNT];
+    bool is_llvmpipe;
+    uint32_t conformance[4];
+    /* Float controls, 32-bit. */
+    bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
+    bool denorm_independent, rounding_independent; /* 32-bit modes may differ from other widths' */
+    uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
+    uint32_t timestamp_bits; /* of that family */
+    uint32_t max_stage_resources,
+        max_set_buffers; /* maxPerStageResources, maxDescriptorSetStorageBuffers */
+    uint32_t non_coherent_atom;
+    uint32_t max_allocation_count;
+} vy_snapshot;
+
+/* Fills what follows from the rest: info.target, info.float_modes, info.missing,
+ * info.offset_alignment, info.timestamp_ns. `api_version` is the instance's. */
+void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
+/* Larger is better; 0: not usable. */
+uint32_t vy_snapshot_score(const vy_snapshot *snapshot);
+/* The feature or extension of that name that a kernel asks for: whether it is there. */
+bool vy_snapshot_has(const vy_snapshot *snapshot, const char *requirement);
+/* Whether a device of this index and info is meant by `name` (may be NULL: any). */
+bool vy_snapshot_is_named(const vy_snapshot *snapshot, const char *name);
+
+#endif

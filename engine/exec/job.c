@@ -1,0 +1,193 @@
+/* Everything that is checked before a dispatch's first side effect. */
+#include "engine/exec/job.h"
+
+#include "engine/pipeline/limits.h"
+
+#include <stdio.h>
+
+uint64_t vy_job_size(const vy_job *job, uint32_t binding)
+{
+    return job->shape.lengths[binding] * job->element_sizes[binding];
+}
+
+static vyre_result acquire(vyre_pipeline *p, vy_job *job, uint64_t *resident_sizes, vyre_diag *diag)
+{
+    const vyre_dispatch_params *params = job->params;
+    for (uint32_t b = 0; b < params->binding_count; b++) {
+        if (params->bindings[b].kind != VYRE_BINDING_RESIDENT) {
+            continue;
+        }
+        vyre_binding_info info;
+        char what[300];
+        vyre_kernel_binding(p->kernel, b, &info);
+        snprintf(what, sizeof what, "the resident buffer bound to '%s'", info.name);
+        vyre_result code = vy_resident_acquire(p->device, params->bindings[b].buffer, what,
+                                               &job->residents[b], diag);
+        if (code != VYRE_OK) {
+            if (diag) {
+                diag->binding = b;
+            }
+            return code;
+        }
+        job->is_resident[b] = true;
+        resident_sizes[b] = job->residents[b].size;
+    }
+    return VYRE_OK;
+}
+
+/* A buffer of the host's must have the usages that this dispatch needs. */
+static vyre_result check_usage(vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+{
+    for (uint32_t b = 0; b < job->params->binding_count; b++) {
+        vyre_binding_info info;
+        vyre_kernel_binding(p->kernel, b, &info);
+        bool is_filled = info.mode == VYRE_BUFFER_OUT || info.mode == VYRE_BUFFER_SCRATCH ||
+                         vy_kernel_until(p->kernel) == (int32_t)b;
+        if (job->is_resident[b] && is_filled && job->shape.lengths[b] &&
+            !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
+            if (diag) {
+                diag->binding = b;
+            }
+            vyre_result code = vy_invalid(
+                diag,
+                "buffer '%s' is made zero, and the imported buffer was created without "
+                "VK_BUFFER_USAGE_TRANSFER_DST_BIT. Fix: create it with that usage, or declare it "
+                "inout",
+                info.name);
+            return code;
+        }
+    }
+    return VYRE_OK;
+}
+
+static vyre_result check_recording(vyre_pipeline *p, const vyre_dispatch_params *params,
+                                   vyre_diag *diag)
+{
+    for (uint32_t b = 0; b < params->binding_count && params->bindings; b++) {
+        if (params->bindings[b].kind == VYRE_BINDING_HOST && b < p->binding_count) {
+            vyre_binding_info info;
+            vyre_kernel_binding(p->kernel, b, &info);
+            vyre_result code = vy_invalid(diag,
+                                          "buffer '%s' is bound to host memory in a recording. "
+                                          "Fix: bind a resident or an imported buffer",
+                                          info.name);
+            if (diag) {
+                diag->binding = b;
+            }
+            return code;
+        }
+    }
+    return VYRE_OK;
+}
+
+static vyre_result check_hidden(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+{
+    uint64_t most = p->device->snapshot.info.max_storage_range;
+    job->spill_size = (uint64_t)vyre_kernel_spill_size(p->kernel) * job->shape.invocations;
+    if (vyre_kernel_spill_size(p->kernel) && job->spill_size == 0) {
+        job->spill_size = sizeof(uint32_t);
+    }
+    if (vy_limits_has_hidden(p->kernel, VY_HIDDEN_RECORDS)) {
+        job->records_size =
+            (VY_RECORD_SITES + (uint64_t)vy_kernel_site_count(p->kernel)) * sizeof(uint32_t);
+    }
+    if (job->spill_size > most) {
+        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+                           "values that cross grid_sync need %llu bytes for %u invocations, and "
+                           "the device's maxStorageBufferRange is %llu. Fix: run fewer "
+                           "invocations, or keep fewer values across grid_sync",
+                           (unsigned long long)job->spill_size, (unsigned)job->shape.invocations,
+                           (unsigned long long)most);
+    }
+    return VYRE_OK;
+}
+
+static vyre_result find_extents(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+{
+    vy_extent extents[VYRE_MAX_BUFFERS] = {{0, 0, 0}};
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        if (job->is_resident[b]) {
+            /* Two imports of one VkBuffer are one piece of memory. */
+            extents[b] = (vy_extent){(uint64_t)job->residents[b].buffer,
+                                     job->params->bindings[b].offset, vy_job_size(job, b)};
+        }
+    }
+    return vy_shape_overlaps(p->kernel, extents, job->alias, diag);
+}
+
+static vyre_result plan_pass(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+{
+    vy_kernel_env env = {.params = job->params->params, .lengths = job->shape.lengths};
+    for (int i = 0; i < 3; i++) {
+        env.groups[i] = job->shape.groups[i];
+        env.workgroup[i] = p->workgroup[i];
+    }
+    vyre_result code = vy_kernel_schedule(p->kernel, &env, &p->device->allocator, &job->executions,
+                                          &job->execution_count, diag);
+    job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+    return code;
+}
+
+static vyre_result check(vyre_pipeline *p, bool is_recording, vy_job *job, vyre_diag *diag)
+{
+    uint64_t resident_sizes[VYRE_MAX_BUFFERS] = {0};
+    vyre_result code = vy_check_lost(p->device, diag);
+    if (code == VYRE_OK && (job->params->binding_count != p->binding_count ||
+                            (p->binding_count && !job->params->bindings))) {
+        return vy_invalid(diag,
+                          "the program has %u buffers and %u were bound. Fix: bind each buffer "
+                          "that is not shared, in declaration order",
+                          (unsigned)p->binding_count,
+                          (unsigned)(job->params->bindings ? job->params->binding_count : 0));
+    }
+    if (code == VYRE_OK && is_recording) {
+        code = check_recording(p, job->params, diag);
+    }
+    if (code == VYRE_OK) {
+        code = acquire(p, job, resident_sizes, diag);
+    }
+    if (code == VYRE_OK) {
+        code = vy_shape_resolve(p->kernel, &p->device->snapshot, p->workgroup, job->params,
+                                resident_sizes, &job->shape, diag);
+    }
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        vyre_binding_info info;
+        vyre_kernel_binding(p->kernel, b, &info);
+        job->element_sizes[b] = vyre_type_size(info.type);
+    }
+    if (code == VYRE_OK) {
+        code = find_extents(p, job, diag);
+    }
+    if (code == VYRE_OK) {
+        code = check_usage(p, job, diag);
+    }
+    if (code == VYRE_OK) {
+        code = check_hidden(p, job, diag);
+    }
+    return code == VYRE_OK ? plan_pass(p, job, diag) : code;
+}
+
+vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                        bool is_recording, vy_job *out_job, vyre_diag *diag)
+{
+    *out_job = (vy_job){.params = params};
+    vyre_result code = check(pipeline, is_recording, out_job, diag);
+    if (code != VYRE_OK) {
+        vy_job_finish(pipeline, out_job, 0);
+    }
+    return code;
+}
+
+void vy_job_finish(vyre_pipeline *pipeline, vy_job *job, uint64_t value)
+{
+    for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
+        if (job->is_resident[b]) {
+            vy_resident_release(pipeline->device, &job->residents[b], value);
+            job->is_resident[b] = false;
+        }
+    }
+    vy_free(&pipeline->device->allocator, job->executions,
+            job->execution_count * sizeof *job->executions);
+    job->executions = NULL;
+    job->execution_count = 0;
+}

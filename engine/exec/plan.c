@@ -1,0 +1,256 @@
+/* Hazards: for each stage, what was touched since that stage last waited for it. A barrier is put
+ * before a command only if something it touches was written, or something it writes was touched,
+ * and its stage has not waited for that yet. */
+#include "engine/exec/plan.h"
+
+enum { COMPUTE, TRANSFER, INDIRECT, HOST, OTHERS, STAGE_COUNT };
+
+static const uint32_t stage_bits[STAGE_COUNT] = {VY_STAGE_COMPUTE, VY_STAGE_TRANSFER,
+                                                 VY_STAGE_INDIRECT, VY_STAGE_HOST, VY_STAGE_ALL};
+
+#define BIT(memory) ((uint64_t)1 << (memory))
+
+typedef struct planner {
+    const vy_chunk_input *in;
+    vy_arena *arena;
+    vy_chunk_plan *plan;
+    /* What `source` did that `destination` has not waited for. */
+    uint64_t reads[STAGE_COUNT][STAGE_COUNT], writes[STAGE_COUNT][STAGE_COUNT];
+    bool after_dispatch;  /* a dispatch was planned, and ... */
+    bool barrier_between; /* ... a barrier since */
+} planner;
+
+vy_touch vy_touch_of(const vy_kernel_segment *segment, const uint64_t *alias,
+                     uint32_t binding_count)
+{
+    vy_touch touch = {segment->reads | segment->atomics, segment->writes | segment->atomics};
+    uint64_t reads = touch.reads, writes = touch.writes;
+    for (uint32_t b = 0; b < binding_count; b++) {
+        touch.reads |= reads >> b & 1 ? alias[b] : 0;
+        touch.writes |= writes >> b & 1 ? alias[b] : 0;
+    }
+    return touch;
+}
+
+uint32_t vy_chunk_passes(uint32_t execution_count, bool has_judge)
+{
+    uint32_t each = execution_count + has_judge;
+    uint32_t passes = each ? VY_CHUNK_DISPATCHES / each : 1;
+    return passes ? passes : 1;
+}
+
+static vy_command *push(planner *p, vy_command_kind kind)
+{
+    vy_command command = {.kind = (uint8_t)kind};
+    if (!vy_vec_push(p->arena, &p->plan->commands, command)) {
+        return NULL;
+    }
+    return &p->plan->commands.data[p->plan->commands.count - 1];
+}
+
+/* One use of memory by a command, in one stage. */
+typedef struct use {
+    uint32_t stage;
+    uint64_t reads, writes;
+} use;
+
+static bool needs_barrier(const planner *p, const use *u)
+{
+    for (uint32_t source = 0; source < STAGE_COUNT; source++) {
+        uint64_t written = p->writes[source][u->stage], read = p->reads[source][u->stage];
+        if (((u->reads | u->writes) & written) || (u->writes & read)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Waits, in the stages of `destinations`, for everything that these have not waited for. */
+static void add_barrier(planner *p, uint32_t destinations)
+{
+    vy_barrier barrier = {0, 0, destinations};
+    for (uint32_t d = 0; d < STAGE_COUNT; d++) {
+        if (!(destinations & stage_bits[d])) {
+            continue;
+        }
+        for (uint32_t source = 0; source < STAGE_COUNT; source++) {
+            barrier.src |= p->reads[source][d] | p->writes[source][d] ? stage_bits[source] : 0;
+            barrier.src_writes |= p->writes[source][d] ? stage_bits[source] : 0;
+            p->reads[source][d] = p->writes[source][d] = 0;
+        }
+    }
+    if (barrier.src == 0) {
+        return;
+    }
+    vy_command *command = push(p, VY_COMMAND_BARRIER);
+    if (command) {
+        command->barrier = barrier;
+    }
+    p->plan->barriers++;
+    p->barrier_between = true;
+}
+
+static void note(planner *p, const use *u)
+{
+    for (uint32_t d = 0; d < STAGE_COUNT; d++) {
+        p->reads[u->stage][d] |= u->reads;
+        p->writes[u->stage][d] |= u->writes;
+    }
+}
+
+/* Orders a command with these uses behind what came before. */
+static void order(planner *p, const use *uses, uint32_t count)
+{
+    uint32_t destinations = 0;
+    bool needed = false;
+    for (uint32_t i = 0; i < count; i++) {
+        destinations |= stage_bits[uses[i].stage];
+        needed = needed || needs_barrier(p, &uses[i]);
+    }
+    if (needed || p->in->serialize) {
+        add_barrier(p, destinations);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        note(p, &uses[i]);
+    }
+}
+
+/* A binding's bit with those that share its memory. */
+static uint64_t spread(const planner *p, uint32_t memory)
+{
+    return memory < p->in->binding_count ? p->in->alias[memory] : BIT(memory);
+}
+
+static void plan_transfer(planner *p, const vy_command *transfer)
+{
+    use u = {TRANSFER, 0, spread(p, transfer->target)};
+    if (transfer->kind == VY_COMMAND_COPY) {
+        u.reads = spread(p, transfer->source);
+    }
+    if (transfer->target == VY_MEM_READBACK) {
+        u.writes = 0; /* its copies never overlap: none waits for another */
+    }
+    order(p, &u, 1);
+    if (transfer->target == VY_MEM_READBACK) {
+        note(p, &(use){TRANSFER, 0, BIT(VY_MEM_READBACK)});
+    }
+    vy_command *command = push(p, (vy_command_kind)transfer->kind);
+    if (command) {
+        *command = *transfer;
+    }
+}
+
+static void plan_transfers(planner *p, const vy_command *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && !p->arena->failed; i++) {
+        plan_transfer(p, &list[i]);
+    }
+}
+
+static void stamp(planner *p, uint32_t time)
+{
+    vy_command *command = p->in->has_timestamps ? push(p, VY_COMMAND_TIMESTAMP) : NULL;
+    if (command) {
+        command->target = (uint8_t)time;
+    }
+}
+
+static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
+{
+    const vy_chunk_input *in = p->in;
+    const vy_touch *touch = &in->touches[in->executions[execution].segment];
+    bool is_indirect = in->until >= 0 && !(in->is_start && pass == 0);
+    use uses[2] = {{COMPUTE, touch->reads | BIT(VY_MEM_BLOCK), touch->writes},
+                   {INDIRECT, BIT(VY_MEM_STATE), 0}};
+    order(p, uses, is_indirect ? 2 : 1);
+    p->plan->elided += p->after_dispatch && !p->barrier_between;
+    p->after_dispatch = true;
+    p->barrier_between = false;
+    vy_command *command = push(p, is_indirect ? VY_COMMAND_DISPATCH_INDIRECT : VY_COMMAND_DISPATCH);
+    if (command) {
+        command->execution = execution;
+        command->pass = pass;
+    }
+    p->plan->dispatches++;
+}
+
+static void plan_judge(planner *p, uint32_t pass)
+{
+    uint64_t memory = spread(p, (uint32_t)p->in->until) | BIT(VY_MEM_STATE);
+    use u = {COMPUTE, memory | BIT(VY_MEM_BLOCK), memory};
+    order(p, &u, 1);
+    vy_command *command = push(p, VY_COMMAND_JUDGE);
+    if (command) {
+        command->pass = pass;
+    }
+    p->plan->judges++;
+}
+
+static void plan_passes(planner *p)
+{
+    const vy_chunk_input *in = p->in;
+    if (in->count == 0 || in->passes == 0) {
+        return;
+    }
+    bool ends_pass = in->first + in->count == in->execution_count;
+    for (uint32_t pass = 0; pass < in->passes && !p->arena->failed; pass++) {
+        for (uint32_t e = in->first; e < in->first + in->count; e++) {
+            plan_dispatch(p, e, pass);
+        }
+        if (in->until >= 0 && ends_pass) {
+            plan_judge(p, pass);
+        }
+    }
+}
+
+/* Everything may have been touched before, apart from what only this chunk's host wrote. */
+static void plan_before(planner *p)
+{
+    uint64_t mine =
+        BIT(VY_MEM_BLOCK) | BIT(VY_MEM_HOST_BLOCK) | BIT(VY_MEM_UPLOAD) | BIT(VY_MEM_READBACK);
+    for (uint32_t d = 0; d < STAGE_COUNT; d++) {
+        if (p->in->before == VY_BORDER_ENGINE) {
+            p->reads[COMPUTE][d] = p->writes[COMPUTE][d] = ~mine;
+            p->reads[TRANSFER][d] = p->writes[TRANSFER][d] = ~mine;
+            p->reads[INDIRECT][d] = ~mine;
+        } else if (p->in->before == VY_BORDER_ALL) {
+            /* Blocks too: an earlier submission of the same commands used them. */
+            p->reads[OTHERS][d] = p->writes[OTHERS][d] = UINT64_MAX;
+        }
+    }
+}
+
+static void plan_after(planner *p)
+{
+    if (p->in->has_host_end) {
+        use u = {HOST, BIT(VY_MEM_READBACK), 0};
+        order(p, &u, 1);
+    }
+    if (p->in->after == VY_BORDER_ALL) {
+        add_barrier(p, VY_STAGE_ALL);
+    }
+}
+
+bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_plan *out_plan)
+{
+    *out_plan = (vy_chunk_plan){.dispatches = 0};
+    planner p = {.in = input, .arena = arena, .plan = out_plan};
+    plan_before(&p);
+    stamp(&p, VY_TIME_BEGIN);
+    plan_transfers(&p, input->prologue, input->prologue_count);
+    stamp(&p, VY_TIME_FIRST);
+    plan_passes(&p);
+    stamp(&p, VY_TIME_LAST);
+    plan_transfers(&p, input->epilogue, input->epilogue_count);
+    if (input->reads_state) {
+        vy_command copy = {.kind = VY_COMMAND_COPY,
+                           .target = VY_MEM_READBACK,
+                           .source = VY_MEM_STATE,
+                           .target_offset = input->state_offset,
+                           .size = input->state_size};
+        plan_transfer(&p, &copy);
+    }
+    plan_after(&p);
+    stamp(&p, VY_TIME_END);
+    return !arena->failed;
+}

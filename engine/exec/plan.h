@@ -1,0 +1,100 @@
+/* The commands of one chunk of a dispatch, decided without Vulkan: what runs, in which order, and
+ * the barriers that hazards need, no others. record.c carries a list out. */
+#ifndef VY_EXEC_PLAN_H
+#define VY_EXEC_PLAN_H
+
+#include "codegen/kernel.h"
+#include "engine/device/barrier.h"
+
+/* A chunk is short enough for a display's watchdog, and its command buffer for memory. */
+#define VY_CHUNK_DISPATCHES 4096u
+
+/* Memory, as commands and hazards name it: bindings are 0 .. 23, the numbers are bits of masks. */
+enum {
+    VY_MEM_STATE = 24,      /* the fixpoint's state, with the dispatch arguments */
+    VY_MEM_BLOCK = 25,      /* parameter blocks */
+    VY_MEM_HOST_BLOCK = 26, /* what is copied there */
+    VY_MEM_UPLOAD = 27,
+    VY_MEM_READBACK = 28,
+    VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
+    VY_MEM_SPILL = 63,
+    VY_MEM_COUNT = 64
+};
+
+typedef enum vy_command_kind {
+    VY_COMMAND_BARRIER,
+    VY_COMMAND_DISPATCH,
+    VY_COMMAND_DISPATCH_INDIRECT, /* by the arguments in STATE */
+    VY_COMMAND_JUDGE,             /* decides on the device whether another pass runs */
+    VY_COMMAND_FILL,
+    VY_COMMAND_COPY,
+    VY_COMMAND_TIMESTAMP
+} vy_command_kind;
+
+enum {
+    VY_TIME_BEGIN, /* before the first command */
+    VY_TIME_FIRST, /* before the first dispatch */
+    VY_TIME_LAST,  /* after the last dispatch */
+    VY_TIME_END,   /* after the last command */
+    VY_TIME_COUNT
+};
+
+typedef struct vy_command {
+    uint8_t kind;
+    uint8_t target, source; /* VY_MEM_*: FILL, COPY; TIMESTAMP: VY_TIME_* in target */
+    vy_barrier barrier;
+    uint32_t execution, pass; /* index in the pass; index of the pass in the chunk */
+    uint32_t word;            /* FILL */
+    uint64_t target_offset, source_offset, size;
+} vy_command;
+
+/* What a segment touches, with every binding that shares memory with what it names. */
+typedef struct vy_touch {
+    uint64_t reads, writes;
+} vy_touch;
+/* `alias` by binding, as vy_shape_overlaps gives it. */
+vy_touch vy_touch_of(const vy_kernel_segment *segment, const uint64_t *alias,
+                     uint32_t binding_count);
+
+/* What lies on the other side of a chunk's ends. */
+typedef enum vy_border {
+    VY_BORDER_NONE,   /* nothing, or the host makes the barrier */
+    VY_BORDER_ENGINE, /* commands of the engine, earlier on the queue */
+    VY_BORDER_ALL     /* any commands of the host's */
+} vy_border;
+
+typedef struct vy_chunk_input {
+    const vy_execution *executions; /* of a pass */
+    uint32_t execution_count;
+    const vy_touch *touches; /* by segment */
+    const uint64_t *alias;   /* by binding */
+    uint32_t binding_count;
+    int32_t until;  /* binding of the flag, or -1 */
+    bool serialize; /* a barrier before everything: for debugging */
+    bool has_timestamps;
+    /* FILL and COPY, before the first pass and after the last. */
+    const vy_command *prologue, *epilogue;
+    uint32_t prologue_count, epilogue_count;
+    /* The chunk: executions [first, first + count) of each of `passes` passes; several passes only
+     * where it holds whole ones. */
+    uint32_t first, count, passes;
+    bool is_start;    /* holds the first pass: its dispatches are direct */
+    bool reads_state; /* STATE is copied to READBACK at the end, byte state_offset */
+    uint64_t state_offset, state_size;
+    bool has_host_end; /* the host reads READBACK after it */
+    vy_border before, after;
+} vy_chunk_input;
+
+typedef struct vy_chunk_plan {
+    VY_VEC(vy_command) commands;
+    uint32_t dispatches, judges, barriers;
+    uint32_t elided; /* dispatches that follow one they need no barrier after */
+} vy_chunk_plan;
+
+/* Memory from the arena; false when it failed. */
+bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_plan *out_plan);
+
+/* How many passes of `executions` dispatches (and a judge) a chunk holds: at least 1. */
+uint32_t vy_chunk_passes(uint32_t execution_count, bool has_judge);
+
+#endif

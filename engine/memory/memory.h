@@ -1,0 +1,65 @@
+/* Device memory: VkBuffers with memory from VMA, staging, and single transfers. The only user of
+ * VMA. */
+#ifndef VY_MEMORY_H
+#define VY_MEMORY_H
+
+#include "engine/device/device.h"
+
+typedef enum vy_memory_kind {
+    VY_MEMORY_DEVICE,  /* resident */
+    VY_MEMORY_UPLOAD,  /* written by the host, read by the device once */
+    VY_MEMORY_TABLE,   /* written by the host once, read by the device often */
+    VY_MEMORY_READBACK /* written by the device, read by the host */
+} vy_memory_kind;
+
+/* A VkBuffer with its memory. All zero: none. */
+typedef struct vy_block {
+    VkBuffer buffer;
+    struct VmaAllocation_T *allocation;
+    uint64_t size;
+    void *mapped; /* all but DEVICE */
+} vy_block;
+
+vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_diag *diag);
+void vy_memory_destroy(vyre_device *device, vy_memory **memory);
+void vy_memory_usage(vyre_device *device, uint64_t *out_blocks, uint64_t *out_size);
+
+/* `size` is not 0. Errors: DEVICE_OUT_OF_MEMORY saying how much was asked and what is left. */
+vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t size,
+                            const char *name, vy_block *out_block, vyre_diag *diag);
+void vy_block_destroy(vyre_device *device, vy_block *block);
+/* Grows `block` to at least `size`; its contents are lost then. */
+vyre_result vy_block_grow(vyre_device *device, vy_memory_kind kind, uint64_t size, const char *name,
+                          vy_block *block, vyre_diag *diag);
+/* Makes host writes visible to the device, and device writes to the host, where the memory is not
+ * coherent; ranges are rounded to the device's atoms. */
+vyre_result vy_block_flush(vyre_device *device, const vy_block *block, uint64_t offset,
+                           uint64_t size, vyre_diag *diag);
+vyre_result vy_block_invalidate(vyre_device *device, const vy_block *block, uint64_t offset,
+                                uint64_t size, vyre_diag *diag);
+/* 256 bytes of zeros, bound where a length is zero. */
+VkBuffer vy_memory_zeros(const vyre_device *device);
+
+/* ---- transfer.c: each submits and waits -------------------------------------------------------
+ */
+
+/* Ordered after and before everything else on the queue. *out_value (may be NULL) is the timeline's
+ * value of the last submission, also where the wait failed. */
+vyre_result vy_transfer_upload(vyre_device *device, VkBuffer buffer, uint64_t offset,
+                               const void *data, uint64_t size, vyre_diag *diag);
+vyre_result vy_transfer_download(vyre_device *device, VkBuffer buffer, uint64_t offset, void *data,
+                                 uint64_t size, vyre_diag *diag);
+vyre_result vy_transfer_fill(vyre_device *device, VkBuffer buffer, uint64_t offset, uint64_t size,
+                             uint32_t word, vyre_diag *diag);
+
+typedef struct vy_transfer vy_transfer;
+/* The transfers' own memory, kept between calls; part of vy_memory. */
+typedef struct vy_transfer_pool {
+    vy_mutex mutex;
+    vy_transfer *idle, *parked;
+    bool has_mutex;
+} vy_transfer_pool;
+vy_transfer_pool *vy_memory_transfers(vyre_device *device);
+void vy_transfer_pool_finish(vyre_device *device, vy_transfer_pool *pool);
+
+#endif

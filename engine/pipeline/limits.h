@@ -1,0 +1,16 @@
+/* Whether a kernel fits a device: limits and features, by their Vulkan names, before any Vulkan
+ * call. Pure. */
+#ifndef VY_LIMITS_H
+#define VY_LIMITS_H
+
+#include "codegen/kernel.h"
+#include "engine/device/snapshot.h"
+
+/* `workgroup`: the size that will run. */
+vyre_result vy_limits_check(const vy_snapshot *snapshot, const vyre_kernel *kernel,
+                            const uint32_t workgroup[3], vyre_diag *diag);
+/* Storage buffers of the descriptor set: bindings and the hidden ones that the kernel has. */
+uint32_t vy_limits_buffer_count(const vyre_kernel *kernel);
+bool vy_limits_has_hidden(const vyre_kernel *kernel, uint32_t hidden);
+
+#endif

@@ -1,0 +1,360 @@
+/* The planner: barriers where hazards need them and nowhere else. No device. */
+#include "engine/exec/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAX_SEGMENTS 8
+
+typedef struct setup {
+    vy_execution executions[MAX_SEGMENTS];
+    vy_touch touches[MAX_SEGMENTS];
+    uint64_t alias[4];
+    vy_chunk_input input;
+    vy_arena arena;
+    vy_chunk_plan plan;
+} setup;
+
+static void start(setup *s, uint32_t segments)
+{
+    memset(s, 0, sizeof *s);
+    for (uint32_t i = 0; i < MAX_SEGMENTS; i++) {
+        s->executions[i].segment = i;
+    }
+    for (uint32_t b = 0; b < 4; b++) {
+        s->alias[b] = (uint64_t)1 << b;
+    }
+    s->input = (vy_chunk_input){.executions = s->executions,
+                                .execution_count = segments,
+                                .touches = s->touches,
+                                .alias = s->alias,
+                                .binding_count = 4,
+                                .until = -1,
+                                .count = segments,
+                                .passes = 1,
+                                .is_start = true};
+    vy_arena_init(&s->arena, NULL);
+}
+
+static void touch(setup *s, uint32_t segment, uint64_t reads, uint64_t writes)
+{
+    s->touches[segment] = (vy_touch){reads, writes};
+}
+
+/* The commands as letters: D dispatch, I indirect, J judge, B barrier, F fill, C copy, T timestamp.
+ */
+static const char *letters(setup *s)
+{
+    static char text[256];
+    assert_true(vy_chunk_plan_build(&s->input, &s->arena, &s->plan));
+    assert_true(s->plan.commands.count < sizeof text);
+    for (uint32_t i = 0; i < s->plan.commands.count; i++) {
+        text[i] = "BDIJFCT"[s->plan.commands.data[i].kind];
+    }
+    text[s->plan.commands.count] = 0;
+    return text;
+}
+
+static void finish(setup *s)
+{
+    vy_arena_finish(&s->arena);
+}
+
+static void expect_pair(uint64_t reads0, uint64_t writes0, uint64_t reads1, uint64_t writes1,
+                        const char *expected)
+{
+    setup s;
+    start(&s, 2);
+    touch(&s, 0, reads0, writes0);
+    touch(&s, 1, reads1, writes1);
+    assert_string_equal(letters(&s), expected);
+    assert_int_equal(s.plan.elided, expected[1] == 'D');
+    finish(&s);
+}
+
+static void test_plan_puts_barriers_for_hazards_only(void **state)
+{
+    (void)state;
+    expect_pair(0, 1, 1, 0, "DBD"); /* read after write */
+    expect_pair(1, 0, 0, 1, "DBD"); /* write after read */
+    expect_pair(0, 1, 0, 1, "DBD"); /* write after write */
+    expect_pair(1, 0, 1, 0, "DD");  /* read after read */
+    expect_pair(0, 1, 2, 4, "DD");  /* other buffers */
+    expect_pair(1, 2, 1, 4, "DD");
+    expect_pair((uint64_t)1 << VY_MEM_RECORDS, (uint64_t)1 << VY_MEM_RECORDS,
+                (uint64_t)1 << VY_MEM_RECORDS, (uint64_t)1 << VY_MEM_RECORDS, "DBD");
+    expect_pair(0, (uint64_t)1 << VY_MEM_SPILL, (uint64_t)1 << VY_MEM_SPILL, 0, "DBD");
+}
+
+static void test_plan_waits_in_a_chain_of_five(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        touch(&s, i, 1u << (i & 1), 1u << (~i & 1));
+    }
+    assert_string_equal(letters(&s), "DBDBDBDBD");
+    for (uint32_t i = 1; i < 9; i += 2) {
+        const vy_barrier *b = &s.plan.commands.data[i].barrier;
+        assert_int_equal(b->src, VY_STAGE_COMPUTE);
+        assert_int_equal(b->src_writes, VY_STAGE_COMPUTE);
+        assert_int_equal(b->dst, VY_STAGE_COMPUTE);
+    }
+    assert_int_equal(s.plan.barriers, 4);
+    assert_int_equal(s.plan.elided, 0);
+    finish(&s);
+}
+
+static void test_plan_remembers_what_an_elided_barrier_left_open(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 4);
+    touch(&s, 0, 0, 1); /* writes a */
+    touch(&s, 1, 0, 2); /* writes b: no hazard */
+    touch(&s, 2, 2, 4); /* reads b: a barrier, which also covers a */
+    touch(&s, 3, 1, 8); /* reads a: no other */
+    assert_string_equal(letters(&s), "DDBDD");
+    assert_int_equal(s.plan.elided, 2);
+    finish(&s);
+}
+
+static void test_plan_sees_hazards_across_passes(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 2);
+    s.input.passes = 3;
+    touch(&s, 0, 1, 2);
+    touch(&s, 1, 4, 8);
+    /* Each writes what it alone touches: the second pass waits once for both. */
+    assert_string_equal(letters(&s), "DDBDDBDD");
+    assert_int_equal(s.plan.commands.data[3].pass, 1);
+    assert_int_equal(s.plan.commands.data[4].execution, 1);
+    finish(&s);
+    start(&s, 1);
+    s.input.passes = 3;
+    touch(&s, 0, 1, 0);
+    assert_string_equal(letters(&s), "DDD");
+    finish(&s);
+}
+
+static void test_plan_follows_aliased_bindings(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 2);
+    s.alias[0] = s.alias[1] = 3;
+    vy_kernel_segment first = {.writes = 1}, second = {.reads = 2, .writes = 4};
+    s.touches[0] = vy_touch_of(&first, s.alias, 4);
+    s.touches[1] = vy_touch_of(&second, s.alias, 4);
+    assert_int_equal(s.touches[0].writes, 3);
+    assert_int_equal(s.touches[1].reads, 3);
+    assert_int_equal(s.touches[1].writes, 4);
+    assert_string_equal(letters(&s), "DBD");
+    finish(&s);
+    vy_kernel_segment atomics = {.atomics = 8 | (uint64_t)1 << 62};
+    vy_touch t = vy_touch_of(&atomics, s.alias, 4);
+    assert_true(t.reads == t.writes && t.reads == (8 | (uint64_t)1 << 62));
+}
+
+static void test_plan_orders_transfers_with_dispatches(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 1);
+    touch(&s, 0, 1, 2);
+    vy_command prologue[] = {
+        {.kind = VY_COMMAND_COPY, .target = 0, .source = VY_MEM_UPLOAD, .size = 16},
+        {.kind = VY_COMMAND_FILL, .target = 1, .size = 16},
+        {.kind = VY_COMMAND_FILL, .target = 0, .size = 4},
+    };
+    vy_command epilogue[] = {
+        {.kind = VY_COMMAND_COPY, .target = VY_MEM_READBACK, .source = 1, .size = 16},
+        {.kind = VY_COMMAND_COPY, .target = VY_MEM_READBACK, .source = 0, .size = 16},
+    };
+    s.input.prologue = prologue;
+    s.input.prologue_count = 3;
+    s.input.epilogue = epilogue;
+    s.input.epilogue_count = 2;
+    s.input.has_host_end = true;
+    /* The second fill hits what was copied; the copies back do not wait for each other. */
+    assert_string_equal(letters(&s), "CFBFBDBCCB");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[2].barrier.src, VY_STAGE_TRANSFER);
+    assert_int_equal(c[2].barrier.dst, VY_STAGE_TRANSFER);
+    assert_int_equal(c[4].barrier.src, VY_STAGE_TRANSFER);
+    assert_int_equal(c[4].barrier.dst, VY_STAGE_COMPUTE);
+    assert_true(c[6].barrier.src & VY_STAGE_COMPUTE);
+    assert_int_equal(c[6].barrier.dst, VY_STAGE_TRANSFER);
+    assert_int_equal(c[9].barrier.dst, VY_STAGE_HOST);
+    assert_true(c[9].barrier.src_writes & VY_STAGE_TRANSFER);
+    finish(&s);
+}
+
+static void test_plan_judges_each_pass(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 2);
+    touch(&s, 0, 1, 2);
+    touch(&s, 1, 2, 5); /* writes the flag, binding 2 */
+    s.input.until = 2;
+    s.input.passes = 2;
+    assert_string_equal(letters(&s), "DBDBJBIBIBJ");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[5].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
+    assert_int_equal(c[5].barrier.src_writes, VY_STAGE_COMPUTE);
+    assert_int_equal(s.plan.judges, 2);
+    assert_int_equal(s.plan.dispatches, 4);
+    finish(&s);
+    /* In later chunks the first pass is indirect too; earlier chunks are waited for. */
+    start(&s, 1);
+    touch(&s, 0, 1, 4);
+    s.input.until = 2;
+    s.input.is_start = false;
+    s.input.before = VY_BORDER_ENGINE;
+    s.input.reads_state = s.input.has_host_end = true;
+    assert_string_equal(letters(&s), "BIBJBCB");
+    c = s.plan.commands.data;
+    assert_true(c[0].barrier.src & VY_STAGE_COMPUTE && c[0].barrier.src & VY_STAGE_TRANSFER);
+    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
+    finish(&s);
+}
+
+static void test_plan_waits_at_the_borders(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 1);
+    touch(&s, 0, 1, 2);
+    s.input.before = s.input.after = VY_BORDER_ALL;
+    assert_string_equal(letters(&s), "BDB");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[0].barrier.src, VY_STAGE_ALL);
+    assert_int_equal(c[0].barrier.src_writes, VY_STAGE_ALL);
+    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE);
+    assert_true(c[2].barrier.src & VY_STAGE_COMPUTE);
+    assert_int_equal(c[2].barrier.dst, VY_STAGE_ALL);
+    finish(&s);
+    start(&s, 1);
+    touch(&s, 0, 1, 2);
+    assert_string_equal(letters(&s), "D");
+    finish(&s);
+}
+
+static void test_plan_serializes_on_demand(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 3);
+    touch(&s, 0, 0, 1);
+    touch(&s, 1, 0, 2);
+    touch(&s, 2, 0, 4);
+    s.input.serialize = true;
+    assert_string_equal(letters(&s), "DBDBD");
+    assert_int_equal(s.plan.elided, 0);
+    finish(&s);
+}
+
+static void test_plan_stamps_four_times(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 1);
+    touch(&s, 0, 0, 1);
+    s.input.has_timestamps = true;
+    assert_string_equal(letters(&s), "TTDTT");
+    for (uint32_t i = 0, time = 0; i < 5; i++) {
+        if (s.plan.commands.data[i].kind == VY_COMMAND_TIMESTAMP) {
+            assert_int_equal(s.plan.commands.data[i].target, time++);
+        }
+    }
+    finish(&s);
+}
+
+static void test_plan_chunks_hold_a_bounded_number(void **state)
+{
+    (void)state;
+    assert_int_equal(vy_chunk_passes(1, false), 4096);
+    assert_int_equal(vy_chunk_passes(1, true), 2048);
+    assert_int_equal(vy_chunk_passes(5, false), 819);
+    assert_int_equal(vy_chunk_passes(4096, false), 1);
+    assert_int_equal(vy_chunk_passes(65536, true), 1);
+    assert_int_equal(vy_chunk_passes(0, false), 1);
+    /* A piece of a pass: no judge before its end. */
+    setup s;
+    start(&s, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        touch(&s, i, 0, (uint64_t)1 << i);
+    }
+    s.input.until = 3;
+    s.input.count = 2;
+    assert_string_equal(letters(&s), "DD");
+    finish(&s);
+    start(&s, 4);
+    s.input.until = 3;
+    s.input.first = 2;
+    s.input.count = 2;
+    assert_string_equal(letters(&s), "DDJ");
+    assert_int_equal(s.plan.commands.data[1].execution, 3);
+    finish(&s);
+}
+
+/* An allocator that fails from its n-th call on. */
+static void *fail_after(void *user, void *old, size_t old_size, size_t new_size)
+{
+    uint32_t *left = user;
+    (void)old_size;
+    if (new_size == 0) {
+        free(old);
+        return NULL;
+    }
+    if (*left == 0) {
+        return NULL;
+    }
+    --*left;
+    return realloc(old, new_size);
+}
+
+static void test_plan_survives_failed_allocations(void **state)
+{
+    (void)state;
+    for (uint32_t n = 0; n < 4; n++) {
+        setup s;
+        start(&s, 2);
+        touch(&s, 0, 0, 1);
+        touch(&s, 1, 1, 1);
+        s.input.passes = 2000;
+        uint32_t left = n;
+        vyre_allocator allocator = {&left, fail_after};
+        vy_arena_init(&s.arena, &allocator);
+        assert_false(vy_chunk_plan_build(&s.input, &s.arena, &s.plan));
+        finish(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_puts_barriers_for_hazards_only),
+        cmocka_unit_test(test_plan_waits_in_a_chain_of_five),
+        cmocka_unit_test(test_plan_remembers_what_an_elided_barrier_left_open),
+        cmocka_unit_test(test_plan_sees_hazards_across_passes),
+        cmocka_unit_test(test_plan_follows_aliased_bindings),
+        cmocka_unit_test(test_plan_orders_transfers_with_dispatches),
+        cmocka_unit_test(test_plan_judges_each_pass),
+        cmocka_unit_test(test_plan_waits_at_the_borders),
+        cmocka_unit_test(test_plan_serializes_on_demand),
+        cmocka_unit_test(test_plan_stamps_four_times),
+        cmocka_unit_test(test_plan_chunks_hold_a_bounded_number),
+        cmocka_unit_test(test_plan_survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+# The engine's own kernels: engine/kernels/*.vyre, compiled to words in a C file by the library's own
+# compiler. Sets vyre_engine_kernels to that file.
+#
+# When cross-compiling, the compiler must run on the building machine: through
+# CMAKE_CROSSCOMPILING_EMULATOR, or give -DVYRE_EMBED_KERNELS=... (embed-kernels of a native build).
+
+set(VYRE_EMBED_KERNELS "" CACHE FILEPATH "embed-kernels of a native build, for cross-compiling")
+mark_as_advanced(VYRE_EMBED_KERNELS)
+
+set(vyre_engine_kernels "${PROJECT_BINARY_DIR}/generated/engine_kernels.c")
+if(VYRE_EMBED_KERNELS)
+    set(embed "${VYRE_EMBED_KERNELS}")
+else()
+    add_executable(embed-kernels tools/cmake/embed-kernels.c)
+    set_target_properties(embed-kernels PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/private")
+    vyre_link_layers(embed-kernels ${vyre_codegen_layers})
+    set(embed embed-kernels)
+endif()
+set(judge "${PROJECT_SOURCE_DIR}/engine/kernels/judge.vyre")
+set(probe "${PROJECT_SOURCE_DIR}/engine/kernels/probe.vyre")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
+# The number behind a file: VYRE_FLOAT_*.
+add_custom_command(OUTPUT "${vyre_engine_kernels}"
+    COMMAND ${embed} "${vyre_engine_kernels}"
+        judge "${judge}" 0
+        probe_0 "${probe}" 0 probe_1 "${probe}" 1 probe_2 "${probe}" 2 probe_3 "${probe}" 3
+        probe_4 "${probe}" 4 probe_5 "${probe}" 5 probe_6 "${probe}" 6 probe_7 "${probe}" 7
+    DEPENDS "${judge}" "${probe}" ${embed}
+    COMMENT "Compiling the engine's kernels" VERBATIM)
