@@ -25,14 +25,15 @@ typedef struct vy_graph {
     uint32_t node_count, edge_count, width; /* width: of a grid */
     uint32_t *edge_a, *edge_b;
     uint32_t column_count;
-    uint32_t *row_start, *column;           /* the same in compressed rows, both ways */
+    uint32_t *row_start, *column; /* the same in compressed rows, both ways */
 } vy_graph;
 
 bool vy_graph_create(vy_graph_kind kind, uint32_t node_count, uint64_t seed, vy_graph *out_graph);
 void vy_graph_destroy(vy_graph *graph);
 
 /* A control-flow graph with sets: most blocks fall through from the one before, and some are jumped
- * to from anywhere; about three quarters of the bits are killed in each block and an eighth made. */
+ * to from anywhere; about three quarters of the bits are killed in each block and an eighth made.
+ */
 typedef struct vy_flow {
     uint32_t block_count, words, pred_count;
     uint32_t *pred_start, *pred, *gen, *kill;

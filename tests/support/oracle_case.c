@@ -30,11 +30,11 @@ const char *vy_subject_name(vy_subject subject)
 const char *vy_variant_name(vy_variant variant)
 {
     static const char *const names[VY_VARIANT_COUNT] = {
-        [VY_VARIANT_PATH] = "path", [VY_VARIANT_SHUFFLED] = "shuffled",
-        [VY_VARIANT_GRID] = "grid", [VY_VARIANT_RANDOM] = "random",
+        [VY_VARIANT_PATH] = "path",         [VY_VARIANT_SHUFFLED] = "shuffled",
+        [VY_VARIANT_GRID] = "grid",         [VY_VARIANT_RANDOM] = "random",
         [VY_VARIANT_DIRECTED] = "directed", [VY_VARIANT_WIDE] = "wide",
-        [VY_VARIANT_SQUARE] = "square", [VY_VARIANT_BRIEF] = "brief",
-        [VY_VARIANT_NONE] = "none", [VY_VARIANT_ALL] = "all",
+        [VY_VARIANT_SQUARE] = "square",     [VY_VARIANT_BRIEF] = "brief",
+        [VY_VARIANT_NONE] = "none",         [VY_VARIANT_ALL] = "all",
     };
     return names[variant];
 }
@@ -279,8 +279,8 @@ static bool make_life(vy_case *c, uint64_t seed)
 bool vy_case_init(vy_case *out_case, vy_subject subject, vy_variant variant, uint32_t size,
                   uint64_t seed)
 {
-    *out_case = (vy_case){.subject = subject, .variant = variant, .size = size,
-                          .grid_elements = size};
+    *out_case =
+        (vy_case){.subject = subject, .variant = variant, .size = size, .grid_elements = size};
     switch (subject) {
     case VY_SUBJECT_BFS:
     case VY_SUBJECT_COMPONENTS:

@@ -54,10 +54,10 @@ typedef struct vy_case {
     vy_slot slots[VY_CASE_MAX_SLOTS];
     uint32_t slot_count;
     uint32_t params[2], param_count;
-    uint32_t grid_elements;    /* what `grid over` comes to */
-    uint32_t passes;           /* asked for; 0: the program's own limit */
-    uint32_t passes_expected;  /* 0: not said; the interpreter's where it runs */
-    uint32_t passes_run;       /* of the last run */
+    uint32_t grid_elements;   /* what `grid over` comes to */
+    uint32_t passes;          /* asked for; 0: the program's own limit */
+    uint32_t passes_expected; /* 0: not said; the interpreter's where it runs */
+    uint32_t passes_run;      /* of the last run */
     vyre_convergence convergence;
 } vy_case;
 

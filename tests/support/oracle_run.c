@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_BINDINGS 16u
+#define MAX_BINDINGS     16u
 #define MAX_PROGRAM_SIZE 65536u
 
 static bool complain(const char *step, const vyre_diag *diag)
@@ -56,8 +56,8 @@ bool vy_prepare(vyre_device *device, vy_subject subject, vy_prepared *out_prepar
     if (vyre_kernel_compile(out_prepared->program, &params, &out_prepared->kernel, &diag)) {
         return complain("compile", &diag);
     }
-    if (device && vyre_pipeline_create(device, out_prepared->kernel, NULL, &out_prepared->pipeline,
-                                       &diag)) {
+    if (device &&
+        vyre_pipeline_create(device, out_prepared->kernel, NULL, &out_prepared->pipeline, &diag)) {
         return complain("pipeline", &diag);
     }
     return true;
@@ -94,7 +94,7 @@ static bool compare_slot(const vy_case *c, const char *way, const vy_slot *slot,
 }
 
 static bool compare_run(vy_case *c, const char *way, uint32_t passes, vyre_convergence convergence,
-                        const vyre_record *record)
+                        const vyre_fault_record *record)
 {
     c->passes_run = passes;
     bool ok = convergence == c->convergence && record->kind == VYRE_RECORD_NONE &&
@@ -183,8 +183,8 @@ static bool run_device(const vy_prepared *prepared, vy_case *c, uint32_t *const 
             fprintf(stderr, "%s has no buffer %s\n", vy_subject_name(c->subject), slot->name);
             return false;
         }
-        bindings[b] = (vyre_binding){.kind = VYRE_BINDING_HOST, .count = slot->count,
-                                     .in = slot->in, .out = outs[i]};
+        bindings[b] = (vyre_binding){
+            .kind = VYRE_BINDING_HOST, .count = slot->count, .in = slot->in, .out = outs[i]};
     }
     vyre_dispatch_params_init(&params);
     params.bindings = bindings;
