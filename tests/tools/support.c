@@ -1,0 +1,121 @@
+/* Files and processes for the tools' tests. */
+#include "tests/tools/support.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void enter_folder(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/test-files", VYRE_BINARY_DIR);
+    (void)mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/test-files/%s", VYRE_BINARY_DIR, name);
+    (void)mkdir(path, 0777);
+    if (chdir(path) != 0) {
+        fail_msg("no folder %s", path);
+    }
+}
+
+void put_file(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+void put_text(const char *path, const char *text)
+{
+    put_file(path, text, strlen(text));
+}
+
+char *get_file(const char *path, size_t *out_size)
+{
+    FILE *file = fopen(path, "rb");
+    *out_size = 0;
+    if (!file) {
+        return NULL;
+    }
+    char *data = malloc((size_t)1 << 20);
+    assert_non_null(data);
+    *out_size = fread(data, 1, ((size_t)1 << 20) - 1, file);
+    data[*out_size] = 0;
+    fclose(file);
+    return data;
+}
+
+static void redirect(const char *path, int flags, int to)
+{
+    int file = open(path, flags, 0666);
+    if (file < 0 || dup2(file, to) < 0) {
+        _exit(126);
+    }
+}
+
+int run_tool(const char *tool, ...)
+{
+    char path[512];
+    char *arguments[64];
+    int count = 0;
+    va_list list;
+    snprintf(path, sizeof path, "%s/bin/%s", VYRE_BINARY_DIR, tool);
+    arguments[count++] = path;
+    va_start(list, tool);
+    for (char *next = va_arg(list, char *); next && count < 63; next = va_arg(list, char *)) {
+        arguments[count++] = next;
+    }
+    va_end(list);
+    arguments[count] = NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        redirect("/dev/null", O_RDONLY, 0);
+        redirect("out", O_WRONLY | O_CREAT | O_TRUNC, 1);
+        redirect("err", O_WRONLY | O_CREAT | O_TRUNC, 2);
+        execv(path, arguments);
+        _exit(125);
+    }
+    int status;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+void assert_file_has(const char *path, const char *text)
+{
+    size_t size;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    if (!strstr(data, text)) {
+        print_message("'%s' is not in %s:\n%s\n", text, path, data);
+        free(data);
+        fail();
+    }
+    free(data);
+}
+
+void assert_fails(int wanted_code, const char *wanted_text, int code)
+{
+    if (code != wanted_code) {
+        size_t size;
+        char *data = get_file("err", &size);
+        print_message("exit code %d, not %d:\n%s\n", code, wanted_code, data ? data : "");
+        free(data);
+    }
+    assert_int_equal(code, wanted_code);
+    assert_file_has("err", wanted_text);
+}
+
+bool has_no_device(void)
+{
+    const char *value = getenv("VYRE_TESTS_NO_DEVICE");
+    bool none = value && strcmp(value, "1") == 0;
+    if (none) {
+        print_message("VYRE_TESTS_NO_DEVICE=1: left out what needs a device\n");
+    }
+    return none;
+}

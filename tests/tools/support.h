@@ -1,0 +1,33 @@
+/* Helpers of the tools' tests: files in a folder of their own, and the tools as processes. */
+#ifndef VY_TESTS_TOOLS_SUPPORT_H
+#define VY_TESTS_TOOLS_SUPPORT_H
+
+#include "codegen/base/base.h"
+
+/* cmocka wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Makes a folder of that name below the build folder, unless it is there, and goes into it. */
+void enter_folder(const char *name);
+void put_file(const char *path, const void *data, size_t size);
+void put_text(const char *path, const char *text);
+/* The whole file with a zero behind it, freed by free(); NULL where there is none. */
+char *get_file(const char *path, size_t *out_size);
+
+/* Runs build/bin/TOOL with these arguments (up to a NULL), standard input empty. Returns its exit
+ * code, or 1000 + the signal that ended it; what it printed lies in files `out` and `err`. */
+int run_tool(const char *tool, ...);
+/* The texts are in the file. */
+void assert_file_has(const char *path, const char *text);
+/* Runs the tool, wants the code, and the text in `err`. */
+void assert_fails(int wanted_code, const char *wanted_text, int code);
+
+/* VYRE_TESTS_NO_DEVICE=1: tests that need a device are left out, and say so. */
+bool has_no_device(void);
+
+#endif

@@ -1,0 +1,135 @@
+/* One run of a program as the tools do it: what the command line says, the arrays that it means,
+ * the run on the interpreter or on a device, and the comparison of both. */
+#ifndef VY_RUN_H
+#define VY_RUN_H
+
+#include "codegen/ir/ir.h"
+#include "tools/common/tool.h"
+#include "vyre/dispatch.h"
+
+/* ---- A program from a file ------------------------------------------------------------------- */
+
+typedef struct vy_source {
+    const char *path; /* borrowed */
+    char *text;
+    size_t size;
+    vyre_program *program; /* NULL where only the text was read */
+} vy_source;
+
+/* Reads the file; the program is parsed by vy_source_parse. Errors: IO, UNSUPPORTED_FEATURE for a
+ * compiled kernel (.vyk). */
+vyre_result vy_source_read(const char *path, vy_source *out_source, vyre_diag *diag);
+vyre_result vy_source_parse(vy_source *source, vyre_diag *diag);
+void vy_source_finish(vy_source *source);
+
+/* ---- What the command line says -------------------------------------------------------------- */
+
+typedef struct vy_assignment {
+    const char *name, *value; /* value: NULL where there is no '=' */
+    uint32_t count;           /* NAME[COUNT] */
+    bool has_count;
+} vy_assignment;
+
+typedef struct vy_run_spec {
+    vy_arena *arena;
+    VY_VEC(vy_assignment) inputs, params, sizes, outputs;
+    uint32_t groups[3], elements[3], workgroup[3]; /* 0: not given */
+    uint32_t passes;
+    double tolerance;   /* ULP; below 0: not given */
+    const char *beside; /* files are relative to this file's folder; NULL: to the working folder */
+} vy_run_spec;
+
+/* The options that describe a run, for vy_args; ids from VY_RUN_OPTION on. */
+enum { VY_RUN_OPTION = 1000 };
+extern const vy_option vy_run_options[];
+extern const uint32_t vy_run_option_count;
+
+void vy_run_spec_init(vy_run_spec *spec, vy_arena *arena);
+/* Takes one of these options. Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY. */
+vyre_result vy_run_spec_take(vy_run_spec *spec, int id, const char *value, vyre_diag *diag);
+
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+typedef struct vy_run_buffer {
+    const char *name;
+    vyre_buffer_mode mode;
+    vyre_type type;
+    uint32_t count;
+    uint32_t *in; /* contents where the mode is an input, else NULL */
+} vy_run_buffer;
+
+typedef struct vy_run_data {
+    vy_run_buffer *buffers; /* by binding */
+    uint32_t buffer_count;
+    uint32_t *params; /* bits */
+    uint32_t param_count;
+    uint32_t groups[3], elements[3], workgroup[3], passes;
+    uint64_t invocations;
+} vy_run_data;
+
+/* Errors: INVALID_ARGUMENT (an input without a value, a wrong count, an unknown name, ...), IO,
+ * OUT_OF_HOST_MEMORY. The arrays are freed by vy_run_data_finish in every case. */
+vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spec,
+                             vy_run_data *out_data, vyre_diag *diag);
+void vy_run_data_finish(vy_run_data *data);
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+typedef struct vy_run_result {
+    uint32_t **out; /* by binding: elements of the out and inout buffers, else NULL */
+    uint32_t buffer_count;
+    uint32_t passes, segments;
+    vyre_convergence convergence;
+    vyre_fault_record record;
+    uint64_t race_count; /* interpreter only */
+    vyre_diag first_race;
+} vy_run_result;
+
+void vy_run_result_finish(vy_run_result *result);
+
+/* On the interpreter. The result is finished by the caller in every case. */
+vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
+                             bool flush_denormals, bool detect_races, vy_run_result *out_result,
+                             vyre_diag *diag);
+
+/* A program made ready for a device. */
+typedef struct vy_device_program {
+    vyre_device *device; /* borrowed */
+    vyre_kernel *kernel;
+    vyre_pipeline *pipeline;
+} vy_device_program;
+
+vyre_result vy_device_program_create(vyre_device *device, const vyre_program *program,
+                                     const uint32_t workgroup[3], vy_device_program *out_ready,
+                                     vyre_diag *diag);
+void vy_device_program_finish(vy_device_program *ready);
+/* Runs once; *result is reused where it holds arrays already. */
+vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
+                          vy_run_result *result, vyre_report *out_report, vyre_diag *diag);
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/* How far two results may be apart: bits, unless the program is inexact (a function of the
+ * tolerance table, or fast_math). */
+typedef struct vy_tolerance_used {
+    bool inexact;
+    double ulp, absolute;
+    const char *because; /* "exp", or "fast_math" */
+} vy_tolerance_used;
+
+/* The widest row of the table that the program uses; `ulp` replaces it where it is not below 0. */
+vy_tolerance_used vy_run_tolerance(const vyre_program *program, double ulp);
+/* All NaNs are equal. */
+bool vy_element_matches(vyre_type type, uint32_t a, uint32_t b, const vy_tolerance_used *tolerance);
+
+/* Compares every element of every output, passes, convergence and record. Returns how many things
+ * differ and prints the first ones of each kind to `out` ("y[3]: device 4, interpreter 5"). */
+uint64_t vy_run_compare(const vy_run_data *data, const vy_run_result *device,
+                        const vy_run_result *reference, const vy_tolerance_used *tolerance,
+                        FILE *out);
+
+const char *vy_convergence_text(vyre_convergence convergence);
+/* "FILE:LINE:COL: trap 7 in pass 0, segment 1, invocation 5". */
+void vy_record_print(FILE *out, const char *file, const vyre_fault_record *record);
+
+#endif

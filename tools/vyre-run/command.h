@@ -1,0 +1,45 @@
+/* vyre-run: its command line, and what it does. */
+#ifndef VYRE_RUN_COMMAND_H
+#define VYRE_RUN_COMMAND_H
+
+#include "tools/common/run.h"
+
+typedef struct command {
+    vy_run_spec spec;
+    VY_VEC(const char *) files;
+    const char *device;
+    bool list_devices, info, examples;
+    bool reference, check, races, validate;
+    bool time, report, json;
+    uint32_t repeat, warmup;
+} command;
+
+/* Times of repeated runs on the device, in nanoseconds; VYRE_NS_NONE where not measured. */
+typedef struct timing {
+    uint64_t least, median, most;
+} timing;
+
+/* All that a run gave, for printing. */
+typedef struct outcome {
+    const command *command;
+    const vy_source *source;
+    const vy_run_data *data;
+    const vy_run_result *result; /* the device's, or the interpreter's */
+    vyre_device *device;         /* NULL: the interpreter ran it */
+    vyre_report report;          /* of the last run on the device */
+    timing wall, on_device;
+    vy_tolerance_used tolerance;
+    uint64_t differences; /* with --check */
+    uint64_t races;
+    uint64_t validation_failures;
+} outcome;
+
+int run_program(command *c, FILE *out, FILE *err);
+int run_examples(command *c, FILE *out, FILE *err);
+
+void print_text(const outcome *o, FILE *out);
+vyre_result print_json(const outcome *o, FILE *out, vyre_diag *diag);
+/* Writes the outputs that go to files. */
+vyre_result write_outputs(const outcome *o, vyre_diag *diag);
+
+#endif

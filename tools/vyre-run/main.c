@@ -1,0 +1,262 @@
+/* vyre-run: runs a program on a device or on the interpreter. This file: the command line. */
+#include "tools/vyre-run/command.h"
+
+#include "tools/common/open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef VYRE_VERSION_STRING
+#define VYRE_VERSION_STRING "unknown"
+#endif
+
+enum {
+    OPTION_DEVICE = 1,
+    OPTION_REFERENCE,
+    OPTION_CHECK,
+    OPTION_RACES,
+    OPTION_VALIDATE,
+    OPTION_STRATEGY,
+    OPTION_INTERFACE,
+    OPTION_TIME,
+    OPTION_REPEAT,
+    OPTION_WARMUP,
+    OPTION_REPORT,
+    OPTION_JSON,
+    OPTION_INFO,
+    OPTION_EXAMPLES,
+    OPTION_VERSION,
+    OPTION_HELP
+};
+
+static const vy_option own_options[] = {
+    {"--device", OPTION_DEVICE, "NAME|INDEX|list",
+     "the device, by part of its name or its number (default: the best);\n"
+     "list: print the devices"},
+    {"--reference", OPTION_REFERENCE, NULL, "run on the interpreter, which needs no device"},
+    {"--check", OPTION_CHECK, NULL,
+     "run on both and compare every element of every output, the passes,\n"
+     "convergence and record; a fixpoint that reaches its limit fails"},
+    {"--races", OPTION_RACES, NULL,
+     "let the interpreter look for plain accesses that conflict (implies\n"
+     "--reference, without --check)"},
+    {"--validate", OPTION_VALIDATE, NULL,
+     "run under the Vulkan validation layer; any complaint is a failure"},
+    {"--strategy", OPTION_STRATEGY, "auto|replay", "how the device runs the segments"},
+    {"--interface", OPTION_INTERFACE, "descriptor", "how shaders reach their buffers"},
+    {"--time", OPTION_TIME, NULL, "print times"},
+    {"--repeat", OPTION_REPEAT, "N", "run N times on the device, with the same inputs"},
+    {"--warmup", OPTION_WARMUP, "N", "run N times before, without looking"},
+    {"--report", OPTION_REPORT, NULL, "print what the dispatch did: dispatches, barriers, bytes"},
+    {"--json", OPTION_JSON, NULL, "print everything as one JSON object (vyre.run/1)"},
+    {"--info", OPTION_INFO, NULL, "print what is known of the device; takes no program"},
+    {"--examples", OPTION_EXAMPLES, NULL,
+     "run the examples in the comments of the files (more than one may be\n"
+     "given) on the interpreter and the device, with --reference only the\n"
+     "former, and compare all three"},
+    {"--version", OPTION_VERSION, NULL, "print the version"},
+    {"--help", OPTION_HELP, NULL, "this text"},
+};
+
+#define OWN_COUNT VY_COUNT_OF(own_options)
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: vyre-run FILE.vyre [OPTION]...\n"
+                 "       vyre-run --examples [OPTION]... FILE.vyre...\n"
+                 "       vyre-run --info [--device NAME]\n\n"
+                 "Runs a program ('-' is standard input) and prints its outputs.\n\nThe run:\n");
+    vy_options_print(out, vy_run_options, vy_run_option_count);
+    fprintf(out, "\nWhere and how:\n");
+    vy_options_print(out, own_options, OWN_COUNT);
+    fprintf(out, "\nThe comments of a program hold examples:\n"
+                 "  //! run: ARGUMENTS              options of the run, quoted as in a shell\n"
+                 "  //! expect: NAME = v, v, ...    a final '...' leaves the rest; '~N' allows N "
+                 "ULP\n"
+                 "  //! expect: NAME[i..j] = v, v   elements i to j - 1\n"
+                 "  //! expect: converged = yes|no, passes = N, error = CODE,\n"
+                 "              record = none|trap CODE|loop_limit\n\n"
+                 "Exit: 0 success; 1 input, device or run failed, or results differ; 2 usage;\n"
+                 "130 interrupted.\n");
+}
+
+static int refuse_choice(FILE *err, const char *option, const char *value, const char *const *known,
+                         const char *fix)
+{
+    for (int i = 0; known[i]; i++) {
+        if (strcmp(known[i], value) == 0) {
+            return vy_tool_usage(err, "vyre-run", "%s %s is not available yet; use %s", option,
+                                 value, fix);
+        }
+    }
+    return vy_tool_usage(err, "vyre-run", "%s takes %s, not '%.100s'", option, fix, value);
+}
+
+static int take_count(FILE *err, const char *option, const char *value, uint32_t least,
+                      uint32_t *out)
+{
+    if (!vy_parse_u32(value, least, 1000000000, out)) {
+        return vy_tool_usage(err, "vyre-run", "%s takes a number from %u, not '%.100s'", option,
+                             least, value);
+    }
+    return -1;
+}
+
+/* -1: go on. */
+static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
+{
+    static const char *const strategies[] = {"workgroup", "persistent", NULL};
+    static const char *const interfaces[] = {"address", NULL};
+    bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
+                     [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
+                     [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
+                     [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
+                     [OPTION_EXAMPLES] = &c->examples,   [OPTION_HELP] = NULL};
+    switch (id) {
+    case OPTION_DEVICE:
+        c->list_devices = strcmp(value, "list") == 0;
+        c->device = value;
+        return -1;
+    case OPTION_STRATEGY:
+        return strcmp(value, "auto") && strcmp(value, "replay")
+                   ? refuse_choice(err, "--strategy", value, strategies, "auto or replay")
+                   : -1;
+    case OPTION_INTERFACE:
+        return strcmp(value, "descriptor")
+                   ? refuse_choice(err, "--interface", value, interfaces, "descriptor")
+                   : -1;
+    case OPTION_REPEAT:
+        return take_count(err, "--repeat", value, 1, &c->repeat);
+    case OPTION_WARMUP:
+        return take_count(err, "--warmup", value, 0, &c->warmup);
+    case OPTION_VERSION:
+        fprintf(out, "vyre-run %s\n", VYRE_VERSION_STRING);
+        return VY_EXIT_OK;
+    case OPTION_HELP:
+        print_help(out);
+        return VY_EXIT_OK;
+    default:
+        *flags[id] = true;
+        return -1;
+    }
+}
+
+static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
+{
+    vy_option options[32];
+    memcpy(options, own_options, sizeof own_options);
+    memcpy(options + OWN_COUNT, vy_run_options, vy_run_option_count * sizeof *options);
+    vy_args args = {.count = count,
+                    .at = 1,
+                    .arguments = arguments,
+                    .options = options,
+                    .option_count = (uint32_t)OWN_COUNT + vy_run_option_count};
+    int id;
+    while ((id = vy_args_next(&args)) != VY_ARG_END) {
+        vyre_diag diag;
+        vy_diag_clear(&diag);
+        int code = -1;
+        if (id == VY_ARG_ERROR) {
+            return vy_tool_usage(err, "vyre-run", "%s", args.error);
+        } else if (id == VY_ARG_POSITIONAL) {
+            (void)vy_vec_push(c->spec.arena, &c->files, args.value);
+        } else if (id < VY_RUN_OPTION) {
+            code = take_option(c, id, args.value, out, err);
+        } else if (vy_run_spec_take(&c->spec, id, args.value, &diag) != VYRE_OK) {
+            return vy_tool_usage(err, "vyre-run", "%s", diag.message);
+        }
+        if (code >= 0) {
+            return code;
+        }
+    }
+    return -1;
+}
+
+static int check_command(const command *c, FILE *err)
+{
+    bool needs_none = c->info || c->list_devices;
+    if (needs_none ? c->files.count != 0 : c->files.count == 0) {
+        return vy_tool_usage(err, "vyre-run",
+                             needs_none ? "--info and --device list take no program"
+                                        : "no program is given");
+    }
+    if (c->files.count > 1 && !c->examples) {
+        return vy_tool_usage(err, "vyre-run", "one program at a time (%s and %s are given)",
+                             c->files.data[0], c->files.data[1]);
+    }
+    if (c->reference && (c->check || c->validate || c->repeat > 1 || c->warmup)) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--reference runs on no device, which --check, --validate, --repeat "
+                             "and --warmup need");
+    }
+    const vy_run_spec *spec = &c->spec;
+    bool has_run = spec->inputs.count || spec->params.count || spec->sizes.count ||
+                   spec->outputs.count || spec->groups[0] || spec->elements[0] ||
+                   spec->workgroup[0] || spec->passes;
+    if (c->examples && has_run) {
+        return vy_tool_usage(err, "vyre-run", "--examples takes the runs from the files' comments");
+    }
+    return -1;
+}
+
+static int show_info(const command *c, FILE *out, FILE *err)
+{
+    vyre_diag diag;
+    vyre_device *device = NULL;
+    vy_diag_clear(&diag);
+    if (vy_open_device(c->device, VYRE_VALIDATION_DEFAULT, err, &device, &diag) != VYRE_OK) {
+        return vy_tool_fail(err, &diag, NULL, NULL, 0);
+    }
+    size_t size = vyre_device_describe(device, NULL, 0) + 1;
+    char *text = malloc(size);
+    int code = VY_EXIT_OK;
+    if (text) {
+        vyre_device_describe(device, text, size);
+        fprintf(out, "%s%s", text, size > 1 && text[size - 2] == '\n' ? "" : "\n");
+    } else {
+        (void)vy_diag_no_memory(&diag);
+        code = vy_tool_fail(err, &diag, NULL, NULL, 0);
+    }
+    free(text);
+    vyre_device_destroy(&device);
+    return code;
+}
+
+static int run_command(command *c, int count, char *const *arguments)
+{
+    int code = read_command(c, count, arguments, stdout, stderr);
+    if (code < 0) {
+        code = check_command(c, stderr);
+    }
+    if (code >= 0) {
+        return code;
+    }
+    c->reference = c->reference || (c->races && !c->check);
+    if (c->list_devices) {
+        return vy_list_devices(stdout, stderr);
+    }
+    if (c->info) {
+        return show_info(c, stdout, stderr);
+    }
+    return c->examples ? run_examples(c, stdout, stderr) : run_program(c, stdout, stderr);
+}
+
+int main(int count, char **arguments)
+{
+    vy_tool_catch_interrupt();
+    vy_arena arena;
+    vy_arena_init(&arena, NULL);
+    command c = {.repeat = 1};
+    vy_run_spec_init(&c.spec, &arena);
+    int code = run_command(&c, count, arguments);
+    if (arena.failed) {
+        fprintf(stderr, "vyre-run: error: out of memory\n");
+        code = VY_EXIT_FAILED;
+    }
+    vy_arena_finish(&arena);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "vyre-run: error: standard output cannot be written\n");
+        code = code ? code : VY_EXIT_FAILED;
+    }
+    return code;
+}

@@ -1,0 +1,322 @@
+/* What a run gave, as text and as JSON; and outputs to files. */
+#include "tools/vyre-run/command.h"
+
+#include "tools/common/npy.h"
+#include "tools/common/open.h"
+#include "tools/common/value.h"
+
+#include <string.h>
+
+/* Elements printed of an output that nobody asked for. */
+#define SHOWN 32u
+
+static const vy_assignment *find_output(const outcome *o, const char *name)
+{
+    for (uint32_t i = 0; i < o->command->spec.outputs.count; i++) {
+        if (strcmp(o->command->spec.outputs.data[i].name, name) == 0) {
+            return &o->command->spec.outputs.data[i];
+        }
+    }
+    return NULL;
+}
+
+/* How many elements are printed: all, the first, or UINT32_MAX for "not at all". */
+static uint32_t shown_elements(const outcome *o, uint32_t binding)
+{
+    const vy_run_buffer *buffer = &o->data->buffers[binding];
+    const vy_assignment *asked = find_output(o, buffer->name);
+    if (!o->result->out[binding] || (asked && asked->value) ||
+        (!asked && o->command->spec.outputs.count)) {
+        return UINT32_MAX;
+    }
+    return asked || buffer->count < SHOWN ? buffer->count : SHOWN;
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static void print_output(const outcome *o, uint32_t binding, FILE *out)
+{
+    const vy_run_buffer *buffer = &o->data->buffers[binding];
+    uint32_t shown = shown_elements(o, binding);
+    if (shown == UINT32_MAX) {
+        return;
+    }
+    fprintf(out, "%s =", buffer->name);
+    for (uint32_t i = 0; i < shown; i++) {
+        char text[VY_VALUE_TEXT_SIZE];
+        vy_value_format(buffer->type, o->result->out[binding][i], text);
+        fprintf(out, "%s %s", i ? "," : "", text);
+    }
+    if (shown < buffer->count) {
+        fprintf(out, ", ... (%u elements)", buffer->count);
+    }
+    fputc('\n', out);
+}
+
+static void print_timing(const char *what, const timing *time, uint32_t repeat, FILE *out)
+{
+    if (time->median == VYRE_NS_NONE) {
+        fprintf(out, "%s: not measured by this device\n", what);
+        return;
+    }
+    fprintf(out, "%s: %.1f us", what, (double)time->median / 1e3);
+    if (repeat > 1) {
+        fprintf(out, " (median of %u; %.1f to %.1f)", repeat, (double)time->least / 1e3,
+                (double)time->most / 1e3);
+    }
+    fputc('\n', out);
+}
+
+static void print_device_report(const vyre_report *r, FILE *out)
+{
+    fprintf(out, "strategy: %s\n", r->strategy ? r->strategy : "none");
+    fprintf(out, "dispatches: %llu recorded, %llu executed\n",
+            (unsigned long long)r->dispatches_recorded, (unsigned long long)r->dispatches_executed);
+    fprintf(out, "barriers: %llu recorded, %llu elided\n", (unsigned long long)r->barriers_recorded,
+            (unsigned long long)r->barriers_elided);
+    fprintf(out, "submissions: %u (%u chunks)\n", r->submissions, r->chunks);
+    fprintf(out, "recordings: %u, reused %u\n", r->recordings, r->recordings_reused);
+    fprintf(out, "bytes: %llu up, %llu down\n", (unsigned long long)r->upload_size,
+            (unsigned long long)r->download_size);
+    fprintf(out, "hidden bytes: %llu spill, %llu staging, %llu scratch\n",
+            (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
+            (unsigned long long)r->scratch_size);
+    fprintf(out, "grid: %s\n", r->is_folded ? "folded" : "as launched");
+}
+
+static void print_report(const outcome *o, FILE *out)
+{
+    vyre_device_info info;
+    if (o->device) {
+        vyre_device_get_info(o->device, &info);
+        fprintf(out, "device: %s (%s)\n", info.name, info.driver);
+    } else {
+        fprintf(out, "device: none, the interpreter\n");
+    }
+    fprintf(out, "invocations: %llu\n", (unsigned long long)o->data->invocations);
+    fprintf(out, "passes: %u, of %u segments each\n", o->result->passes, o->result->segments);
+    fprintf(out, "converged: %s\n", vy_convergence_text(o->result->convergence));
+    if (o->device) {
+        print_device_report(&o->report, out);
+    }
+}
+
+static void print_check(const outcome *o, FILE *out)
+{
+    if (o->differences) {
+        fprintf(out, "check: %llu differences\n", (unsigned long long)o->differences);
+    } else if (o->tolerance.inexact) {
+        fprintf(out, "check: device and interpreter agree within %g ULP%s, which %s allows\n",
+                o->tolerance.ulp,
+                o->tolerance.absolute > 0 ? " or the documented absolute bound" : "",
+                o->tolerance.because);
+    } else {
+        fprintf(out, "check: device and interpreter agree bit for bit\n");
+    }
+}
+
+void print_text(const outcome *o, FILE *out)
+{
+    const command *c = o->command;
+    for (uint32_t i = 0; i < o->data->buffer_count; i++) {
+        print_output(o, i, out);
+    }
+    if (c->report) {
+        print_report(o, out);
+    }
+    if (c->time && o->device) {
+        print_timing("wall", &o->wall, c->repeat, out);
+        print_timing("device", &o->on_device, c->repeat, out);
+    }
+    if (c->check) {
+        print_check(o, out);
+    }
+    if (c->races) {
+        fprintf(out, "races: %llu elements\n", (unsigned long long)o->races);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_output(const outcome *o, uint32_t binding, bool is_first, vy_text *text)
+{
+    const vy_run_buffer *buffer = &o->data->buffers[binding];
+    uint32_t shown = shown_elements(o, binding);
+    vy_text_append(text, ", ", is_first ? 0 : 2);
+    vy_json_string(text, buffer->name);
+    vy_text_printf(text, ": {\"type\": \"%s\", \"count\": %u", vyre_type_keyword(buffer->type),
+                   buffer->count);
+    if (shown != UINT32_MAX) {
+        vy_text_printf(text, ", \"elements\": [");
+        for (uint32_t i = 0; i < shown; i++) {
+            char value[VY_VALUE_TEXT_SIZE];
+            vy_value_format(buffer->type, o->result->out[binding][i], value);
+            /* JSON has no infinities and no NaN. */
+            bool quoted = strchr("in", value[value[0] == '-']) != NULL;
+            vy_text_printf(text, "%s%s%s%s", i ? ", " : "", quoted ? "\"" : "", value,
+                           quoted ? "\"" : "");
+        }
+        vy_text_printf(text, "]");
+    }
+    vy_text_printf(text, "}");
+}
+
+static void json_time(const char *name, uint64_t ns, vy_text *text)
+{
+    vy_text_printf(text, ", \"%s\": ", name);
+    if (ns == VYRE_NS_NONE) {
+        vy_text_printf(text, "null");
+    } else {
+        vy_text_printf(text, "%llu", (unsigned long long)ns);
+    }
+}
+
+static void json_report(const vyre_report *r, vy_text *text)
+{
+    vy_text_printf(text, ",\n  \"report\": {\"strategy\": ");
+    vy_json_string(text, r->strategy ? r->strategy : "");
+    vy_text_printf(text, ", \"chunks\": %u, \"submissions\": %u", r->chunks, r->submissions);
+    vy_text_printf(text, ", \"dispatches_recorded\": %llu, \"dispatches_executed\": %llu",
+                   (unsigned long long)r->dispatches_recorded,
+                   (unsigned long long)r->dispatches_executed);
+    vy_text_printf(text, ", \"barriers_recorded\": %llu, \"barriers_elided\": %llu",
+                   (unsigned long long)r->barriers_recorded,
+                   (unsigned long long)r->barriers_elided);
+    vy_text_printf(text, ", \"upload_size\": %llu, \"download_size\": %llu",
+                   (unsigned long long)r->upload_size, (unsigned long long)r->download_size);
+    vy_text_printf(text, ", \"spill_size\": %llu, \"staging_size\": %llu, \"scratch_size\": %llu",
+                   (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
+                   (unsigned long long)r->scratch_size);
+    vy_text_printf(text, ", \"recordings\": %u, \"recordings_reused\": %u, \"folded\": %s",
+                   r->recordings, r->recordings_reused, r->is_folded ? "true" : "false");
+    json_time("wall_ns", r->wall_ns, text);
+    json_time("device_dispatches_ns", r->device_dispatches_ns, text);
+    json_time("device_ns", r->device_ns, text);
+    vy_text_printf(text, "}");
+}
+
+static void json_record(const vyre_fault_record *record, vy_text *text)
+{
+    if (record->kind == VYRE_RECORD_NONE) {
+        vy_text_printf(text, "null");
+        return;
+    }
+    vy_text_printf(text,
+                   "{\"kind\": \"%s\", \"code\": %u, \"line\": %u, \"column\": %u, \"pass\": %u, "
+                   "\"segment\": %u, \"invocation\": %u}",
+                   record->kind == VYRE_RECORD_TRAP ? "trap" : "loop_limit", record->code,
+                   record->line, record->column, record->pass, record->segment, record->invocation);
+}
+
+static void json_times(const outcome *o, vy_text *text)
+{
+    const timing *times[] = {&o->wall, &o->on_device};
+    static const char *const names[] = {"wall", "device"};
+    for (int i = 0; i < 2; i++) {
+        vy_text_printf(text, "%s\"%s\": {\"repeat\": %u", i ? ", " : "", names[i],
+                       o->command->repeat);
+        json_time("least_ns", times[i]->least, text);
+        json_time("median_ns", times[i]->median, text);
+        json_time("most_ns", times[i]->most, text);
+        vy_text_printf(text, "}");
+    }
+}
+
+static void json_all(const outcome *o, vy_text *text)
+{
+    vyre_device_info info;
+    vy_text_printf(text, "{\"schema\": \"vyre.run/1\",\n  \"program\": ");
+    vy_json_string(text, vyre_program_name(o->source->program));
+    vy_text_printf(text, ",\n  \"device\": ");
+    if (o->device) {
+        vyre_device_get_info(o->device, &info);
+        vy_json_string(text, info.name);
+        vy_text_printf(text, ", \"driver\": ");
+        vy_json_string(text, info.driver);
+    } else {
+        vy_text_printf(text, "null");
+    }
+    vy_text_printf(text, ",\n  \"outputs\": {");
+    bool is_first = true;
+    for (uint32_t i = 0; i < o->data->buffer_count; i++) {
+        if (o->result->out[i]) {
+            json_output(o, i, is_first, text);
+            is_first = false;
+        }
+    }
+    vy_text_printf(text, "},\n  \"invocations\": %llu, \"passes\": %u, \"segments\": %u",
+                   (unsigned long long)o->data->invocations, o->result->passes,
+                   o->result->segments);
+    vy_text_printf(text, ", \"converged\": ");
+    vy_text_printf(text, o->result->convergence == VYRE_CONVERGENCE_NONE  ? "null"
+                         : o->result->convergence == VYRE_CONVERGENCE_YES ? "true"
+                                                                          : "false");
+    vy_text_printf(text, ", \"record\": ");
+    json_record(&o->result->record, text);
+    if (o->device) {
+        json_report(&o->report, text);
+        vy_text_printf(text, ",\n  \"time\": {");
+        json_times(o, text);
+        vy_text_printf(text, "},\n  \"validation_failures\": %llu",
+                       (unsigned long long)o->validation_failures);
+    }
+    if (o->command->check) {
+        vy_text_printf(text, ",\n  \"check\": {\"differences\": %llu, \"exact\": %s, \"ulp\": %g}",
+                       (unsigned long long)o->differences, o->tolerance.inexact ? "false" : "true",
+                       o->tolerance.inexact ? o->tolerance.ulp : 0.0);
+    }
+    vy_text_printf(text, "}\n");
+}
+
+vyre_result print_json(const outcome *o, FILE *out, vyre_diag *diag)
+{
+    vy_text text;
+    vy_text_init(&text, NULL);
+    json_all(o, &text);
+    vyre_result result = text.failed ? vy_diag_no_memory(diag) : VYRE_OK;
+    if (result == VYRE_OK) {
+        fwrite(text.data, 1, text.size, out);
+    }
+    vy_text_finish(&text);
+    return result;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static vyre_result write_output(const vy_run_buffer *buffer, const uint32_t *elements,
+                                const char *path, vyre_diag *diag)
+{
+    vy_text bytes;
+    vy_text_init(&bytes, NULL);
+    if (vy_path_has_suffix(path, ".npy")) {
+        vy_npy_format(buffer->type, elements, buffer->count, &bytes);
+    } else {
+        for (uint32_t i = 0; i < buffer->count; i++) {
+            unsigned char at[4];
+            for (int b = 0; b < 4; b++) {
+                at[b] = (unsigned char)(elements[i] >> (8 * b));
+            }
+            vy_text_append(&bytes, (const char *)at, sizeof at);
+        }
+    }
+    vyre_result result =
+        bytes.failed ? vy_diag_no_memory(diag) : vy_file_write(path, bytes.data, bytes.size, diag);
+    vy_text_finish(&bytes);
+    return result;
+}
+
+vyre_result write_outputs(const outcome *o, vyre_diag *diag)
+{
+    for (uint32_t i = 0; i < o->data->buffer_count; i++) {
+        const vy_assignment *asked = find_output(o, o->data->buffers[i].name);
+        if (!o->result->out[i] || !asked || !asked->value) {
+            continue;
+        }
+        vyre_result result =
+            write_output(&o->data->buffers[i], o->result->out[i], asked->value, diag);
+        if (result != VYRE_OK) {
+            return result;
+        }
+    }
+    return VYRE_OK;
+}

@@ -1,0 +1,209 @@
+/* What vyre-run does with one program, and with the examples of many. */
+#include "tools/vyre-run/command.h"
+
+#include "tools/common/examples.h"
+#include "tools/common/open.h"
+
+#include <stdlib.h>
+
+typedef struct session {
+    command *command;
+    vy_source source;
+    vy_run_data data;
+    vy_run_result reference, on_device;
+    vyre_device *device;
+    vy_device_program ready;
+    outcome outcome;
+} session;
+
+/* ---- Times ----------------------------------------------------------------------------------- */
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static timing summarise(uint64_t *times, uint32_t count)
+{
+    qsort(times, count, sizeof *times, compare_times);
+    return (timing){times[0], times[count / 2], times[count - 1]};
+}
+
+/* ---- One program ----------------------------------------------------------------------------- */
+
+static vyre_result run_repeatedly(session *s, vyre_diag *diag)
+{
+    const command *c = s->command;
+    uint64_t *times = calloc(c->repeat, 2 * sizeof *times);
+    if (!times) {
+        return vy_diag_no_memory(diag);
+    }
+    vyre_result result = VYRE_OK;
+    for (uint64_t i = 0; i < (uint64_t)c->warmup + c->repeat && result == VYRE_OK; i++) {
+        result = vy_run_device(&s->ready, &s->data, &s->on_device, &s->outcome.report, diag);
+        if (i >= c->warmup) {
+            times[i - c->warmup] = s->outcome.report.wall_ns;
+            times[i - c->warmup + c->repeat] = s->outcome.report.device_ns;
+        }
+    }
+    s->outcome.wall = summarise(times, c->repeat);
+    s->outcome.on_device = summarise(times + c->repeat, c->repeat);
+    free(times);
+    return result;
+}
+
+static vyre_result run_on_device(session *s, FILE *err, vyre_diag *diag)
+{
+    const command *c = s->command;
+    vyre_validation validation =
+        c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
+    vyre_result result = vy_open_device(c->device, validation, err, &s->device, diag);
+    if (result == VYRE_OK) {
+        result = vy_device_program_create(s->device, s->source.program, s->data.workgroup,
+                                          &s->ready, diag);
+    }
+    if (result == VYRE_OK) {
+        result = run_repeatedly(s, diag);
+    }
+    s->outcome.device = s->device;
+    s->outcome.result = &s->on_device;
+    return result;
+}
+
+static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
+{
+    bool flush = s->device && !vy_device_keeps_denormals(s->device);
+    vyre_result result = vy_run_reference(s->source.program, &s->data, flush, s->command->races,
+                                          &s->reference, diag);
+    if (!s->device) {
+        s->outcome.result = &s->reference;
+    }
+    return result;
+}
+
+static vyre_result run(session *s, FILE *err, vyre_diag *diag)
+{
+    command *c = s->command;
+    vyre_result result = vy_source_read(c->files.data[0], &s->source, diag);
+    if (result == VYRE_OK) {
+        result = vy_source_parse(&s->source, diag);
+    }
+    if (result == VYRE_OK) {
+        result = vy_run_data_make(s->source.program, &c->spec, &s->data, diag);
+    }
+    if (result == VYRE_OK && !c->reference) {
+        result = run_on_device(s, err, diag);
+    }
+    if (result == VYRE_OK && (c->reference || c->check)) {
+        result = run_on_interpreter(s, diag);
+    }
+    return result;
+}
+
+/* Complaints about a run that went through. */
+static int judge(session *s, FILE *err)
+{
+    const command *c = s->command;
+    const vy_run_result *result = s->outcome.result;
+    int code = VY_EXIT_OK;
+    if (result->record.kind != VYRE_RECORD_NONE) {
+        vy_record_print(err, s->source.path, &result->record);
+        code = VY_EXIT_FAILED;
+    }
+    if (result->convergence == VYRE_CONVERGENCE_LIMIT) {
+        fprintf(err,
+                "%s: %s: the fixpoint reached its limit of %u passes; raise it with --passes\n",
+                s->source.path, c->check ? "error" : "warning", result->passes);
+        code = c->check ? VY_EXIT_FAILED : code;
+    }
+    s->outcome.races = s->reference.race_count;
+    if (s->reference.race_count) {
+        fprintf(err,
+                "%s:%u:%u: error: %llu elements have conflicting plain accesses; the first: "
+                "%s\n",
+                s->source.path, s->reference.first_race.line, s->reference.first_race.column,
+                (unsigned long long)s->reference.race_count, s->reference.first_race.message);
+        code = VY_EXIT_FAILED;
+    }
+    if (c->check) {
+        s->outcome.tolerance = vy_run_tolerance(s->source.program, c->spec.tolerance);
+        s->outcome.differences =
+            vy_run_compare(&s->data, &s->on_device, &s->reference, &s->outcome.tolerance, err);
+        code = s->outcome.differences ? VY_EXIT_FAILED : code;
+    }
+    if (s->device) {
+        s->outcome.validation_failures = vyre_device_validation_failures(s->device);
+        code = s->outcome.validation_failures ? VY_EXIT_FAILED : code;
+    }
+    return code;
+}
+
+static void finish(session *s)
+{
+    vy_device_program_finish(&s->ready);
+    vyre_device_destroy(&s->device);
+    vy_run_result_finish(&s->reference);
+    vy_run_result_finish(&s->on_device);
+    vy_run_data_finish(&s->data);
+    vy_source_finish(&s->source);
+}
+
+int run_program(command *c, FILE *out, FILE *err)
+{
+    session s = {.command = c};
+    vyre_diag diag;
+    vy_diag_clear(&diag);
+    int code = VY_EXIT_FAILED;
+    s.outcome.command = c;
+    s.outcome.source = &s.source;
+    s.outcome.data = &s.data;
+    if (run(&s, err, &diag) != VYRE_OK) {
+        vy_tool_fail(err, &diag, c->files.data[0], diag.line ? s.source.text : NULL, s.source.size);
+    } else {
+        code = judge(&s, err);
+        vyre_result printed = VYRE_OK;
+        if (c->json) {
+            printed = print_json(&s.outcome, out, &diag);
+        } else {
+            print_text(&s.outcome, out);
+        }
+        if (printed != VYRE_OK || write_outputs(&s.outcome, &diag) != VYRE_OK) {
+            code = vy_tool_fail(err, &diag, NULL, NULL, 0);
+        }
+    }
+    finish(&s);
+    return code;
+}
+
+/* ---- Examples -------------------------------------------------------------------------------- */
+
+int run_examples(command *c, FILE *out, FILE *err)
+{
+    vyre_diag diag;
+    vyre_device *device = NULL;
+    uint32_t failed_files = 0;
+    vy_diag_clear(&diag);
+    vyre_validation validation =
+        c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
+    if (!c->reference && vy_open_device(c->device, validation, err, &device, &diag) != VYRE_OK) {
+        return vy_tool_fail(err, &diag, NULL, NULL, 0);
+    }
+    uint64_t complaints = 0;
+    for (uint32_t i = 0; i < c->files.count; i++) {
+        uint32_t count;
+        uint32_t failures = vy_examples_run(c->files.data[i], device, err, &count);
+        uint64_t now = device ? vyre_device_validation_failures(device) : 0;
+        fprintf(out, "%s: %u of %u examples pass", c->files.data[i],
+                count > failures ? count - failures : 0, count);
+        if (now > complaints) {
+            fprintf(out, ", %llu complaints of the validation layer",
+                    (unsigned long long)(now - complaints));
+        }
+        fputc('\n', out);
+        failed_files += failures || now > complaints;
+        complaints = now;
+    }
+    vyre_device_destroy(&device);
+    return failed_files ? VY_EXIT_FAILED : VY_EXIT_OK;
+}

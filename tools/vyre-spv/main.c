@@ -1,0 +1,499 @@
+/* vyre-spv: a program's SPIR-V, or a SPIR-V file: shown, checked and written. This file: the
+ * command line and the order of things. */
+#include "tools/vyre-spv/spv.h"
+
+#include "codegen/passes/ssa.h"
+#include "vyre/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef VYRE_VERSION_STRING
+#define VYRE_VERSION_STRING "unknown"
+#endif
+
+enum {
+    OPTION_OUT = 1,
+    OPTION_SEGMENT,
+    OPTION_FORMAT,
+    OPTION_TARGET,
+    OPTION_INTERFACE,
+    OPTION_VALIDATE,
+    OPTION_STATS,
+    OPTION_REQUIRES,
+    OPTION_DUMP,
+    OPTION_DEBUG,
+    OPTION_OPT,
+    OPTION_VERSION,
+    OPTION_HELP
+};
+
+static const vy_option options[] = {
+    {"-o", OPTION_OUT, "FILE|DIR/",
+     "write one segment to FILE, or all into DIR/ as PROGRAM.segN.spv. The\n"
+     "form follows --format, or else FILE's name (.spv .spvasm .h .json)"},
+    {"--segment", OPTION_SEGMENT, "N", "that segment only (from 0)"},
+    {"--format", OPTION_FORMAT, "FORM",
+     "asm (the default), bin, c, json (vyre.spv/1), text (the program)"},
+    {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
+    {"--interface", OPTION_INTERFACE, "I", "descriptor"},
+    {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
+    {"--stats", OPTION_STATS, NULL, "print sizes of every module"},
+    {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
+    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
+    {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
+    {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
+    {"--version", OPTION_VERSION, NULL, "print the version"},
+    {"--help", OPTION_HELP, NULL, "this text"},
+    {"-h", OPTION_HELP, NULL, "this text"},
+};
+
+/* ---- Command line ---------------------------------------------------------------------------- */
+
+static void print_passes(FILE *out)
+{
+    uint32_t count;
+    const vy_pass *passes = vy_passes_get(&count);
+    fprintf(out, "  %-14s  %s\n", "build", "the form before any pass");
+    for (uint32_t i = 0; i < count; i++) {
+        bool again = false;
+        for (uint32_t j = 0; j < i; j++) {
+            again = again || strcmp(passes[j].name, passes[i].name) == 0;
+        }
+        if (!again) {
+            fprintf(out, "  %-14s  %s\n", passes[i].name, passes[i].summary);
+        }
+    }
+}
+
+static bool is_pass(const char *name)
+{
+    uint32_t count;
+    const vy_pass *passes = vy_passes_get(&count);
+    bool found = strcmp(name, "build") == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        found = found || strcmp(passes[i].name, name) == 0;
+    }
+    return found;
+}
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: vyre-spv [OPTION]... FILE.vyre|FILE.spv|-\n\n"
+                 "Compiles a program to SPIR-V, one module for each segment, or reads a SPIR-V "
+                 "file,\nand prints its assembly.\n\n");
+    vy_options_print(out, options, VY_COUNT_OF(options) - 1);
+    fprintf(out, "\nPasses:\n");
+    print_passes(out);
+    fprintf(out, "\nExit: 0 success; 1 input failed or is not valid; 2 usage; 130 interrupted.\n");
+}
+
+static int usage_of(FILE *err, const char *option, const char *takes, const char *value)
+{
+    return vy_tool_usage(err, "vyre-spv", "%s takes %s, not '%.100s'", option, takes, value);
+}
+
+static int take_format(command *c, const char *value, FILE *err)
+{
+    static const char *const names[] = {"", "asm", "bin", "c", "json", "text"};
+    for (uint32_t i = 1; i < VY_COUNT_OF(names); i++) {
+        if (strcmp(names[i], value) == 0) {
+            c->format = (format)i;
+            return -1;
+        }
+    }
+    if (strcmp(value, "kernel") == 0) {
+        return vy_tool_usage(err, "vyre-spv", "--format kernel is not available yet; use bin");
+    }
+    return usage_of(err, "--format", "asm, bin, c, json or text", value);
+}
+
+static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
+{
+    switch (id) {
+    case OPTION_OUT:
+        c->out = value;
+        break;
+    case OPTION_SEGMENT:
+        if (!vy_parse_u32(value, 0, UINT32_MAX - 1, &c->segment)) {
+            return usage_of(err, "--segment", "a number", value);
+        }
+        break;
+    case OPTION_FORMAT:
+        return take_format(c, value, err);
+    case OPTION_TARGET:
+        if (strcmp(value, "vulkan1.2") && strcmp(value, "vulkan1.3")) {
+            return usage_of(err, "--target", "vulkan1.2 or vulkan1.3", value);
+        }
+        c->target = strcmp(value, "vulkan1.2") ? VYRE_TARGET_VULKAN_1_3 : VYRE_TARGET_VULKAN_1_2;
+        break;
+    case OPTION_INTERFACE:
+        if (strcmp(value, "address") == 0) {
+            return vy_tool_usage(err, "vyre-spv",
+                                 "--interface address is not available yet; use descriptor");
+        }
+        return strcmp(value, "descriptor") ? usage_of(err, "--interface", "descriptor", value) : -1;
+    case OPTION_DUMP:
+        c->dump_after = value;
+        if (!is_pass(value)) {
+            return vy_tool_usage(err, "vyre-spv", "there is no pass '%.100s'", value);
+        }
+        break;
+    case OPTION_VERSION:
+        fprintf(out, "vyre-spv %s\n", VYRE_VERSION_STRING);
+        return VY_EXIT_OK;
+    case OPTION_HELP:
+        print_help(out);
+        return VY_EXIT_OK;
+    default:
+        c->validate = c->validate || id == OPTION_VALIDATE;
+        c->stats = c->stats || id == OPTION_STATS;
+        c->requirements = c->requirements || id == OPTION_REQUIRES;
+        c->debug = c->debug || id == OPTION_DEBUG;
+        c->optimise = c->optimise || id == OPTION_OPT;
+        break;
+    }
+    return -1;
+}
+
+static bool names_folder(const char *path)
+{
+    struct stat status;
+    return path[strlen(path) - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+static format format_of_name(const char *path)
+{
+    return names_folder(path) || vy_path_has_suffix(path, ".spv")             ? FORMAT_BIN
+           : vy_path_has_suffix(path, ".h") || vy_path_has_suffix(path, ".c") ? FORMAT_C
+           : vy_path_has_suffix(path, ".json")                                ? FORMAT_JSON
+           : vy_path_has_suffix(path, ".vyre")                                ? FORMAT_TEXT
+                                                                              : FORMAT_ASM;
+}
+
+static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
+{
+    vy_args args = {.count = count,
+                    .at = 1,
+                    .arguments = arguments,
+                    .options = options,
+                    .option_count = VY_COUNT_OF(options)};
+    int id;
+    while ((id = vy_args_next(&args)) != VY_ARG_END) {
+        if (id == VY_ARG_ERROR) {
+            return vy_tool_usage(err, "vyre-spv", "%s", args.error);
+        }
+        if (id == VY_ARG_POSITIONAL && c->file) {
+            return vy_tool_usage(err, "vyre-spv", "one file at a time (%s and %s are given)",
+                                 c->file, args.value);
+        }
+        if (id == VY_ARG_POSITIONAL) {
+            c->file = args.value;
+            continue;
+        }
+        int code = take_option(c, id, args.value, out, err);
+        if (code >= 0) {
+            return code;
+        }
+    }
+    if (!c->file) {
+        return vy_tool_usage(err, "vyre-spv", "no file is given");
+    }
+    if (c->out && !c->out[0]) {
+        return vy_tool_usage(err, "vyre-spv", "-o takes a file or a folder");
+    }
+    if (c->out && c->format == FORMAT_NONE) {
+        c->format = format_of_name(c->out);
+    }
+    return -1;
+}
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+static void print_dump(void *user, uint32_t segment, const char *pass, const char *text)
+{
+    fprintf(user, "; segment %u after %s\n%s", segment, pass, text);
+}
+
+static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *diag)
+{
+    vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
+                                 .target = c->target,
+                                 .interface = VYRE_INTERFACE_DESCRIPTOR,
+                                 .debug = c->debug,
+                                 .dump_after = c->dump_after,
+                                 .dump = c->dump_after ? print_dump : NULL,
+                                 .dump_user = out};
+    vyre_result result = vy_source_parse(&in->source, diag);
+    if (result == VYRE_OK && c->format == FORMAT_TEXT) {
+        return VYRE_OK;
+    }
+    if (result == VYRE_OK) {
+        result = vyre_kernel_compile(in->source.program, &params, &in->kernel, diag);
+    }
+    if (result != VYRE_OK) {
+        return result;
+    }
+    uint32_t count = vyre_kernel_segment_count(in->kernel);
+    in->modules = calloc((size_t)count + 1, sizeof *in->modules);
+    if (!in->modules) {
+        return vy_diag_no_memory(diag);
+    }
+    in->module_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_segment_info info;
+        vyre_kernel_segment(in->kernel, i, &info);
+        in->modules[i].words = info.words;
+        in->modules[i].count = info.word_count;
+        in->modules[i].segment = i;
+        snprintf(in->modules[i].name, sizeof in->modules[i].name, "%s.seg%u",
+                 vyre_kernel_name(in->kernel), i);
+    }
+    return VYRE_OK;
+}
+
+static vyre_result take_module(const command *c, input *in, vyre_diag *diag)
+{
+    if (c->format == FORMAT_TEXT || c->dump_after || c->debug) {
+        return vy_diag_set(
+            diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+            "this file is SPIR-V already. Fix: leave out --format text, --dump-after "
+            "and -g, which need a program");
+    }
+    in->modules = calloc(1, sizeof *in->modules);
+    if (!in->modules) {
+        return vy_diag_no_memory(diag);
+    }
+    vyre_result result = read_module(in->source.text, in->source.size, &in->modules[0], diag);
+    if (result == VYRE_OK) {
+        const char *slash = strrchr(c->file, '/');
+        const char *name = slash ? slash + 1 : c->file;
+        size_t length = strlen(name) - (vy_path_has_suffix(name, ".spv") ? 4 : 0);
+        snprintf(in->modules[0].name, sizeof in->modules[0].name, "%.*s",
+                 (int)(length < 255 ? length : 255), strcmp(name, "-") ? name : "stdin");
+        in->module_count = 1;
+    }
+    return result;
+}
+
+static void finish_input(input *in)
+{
+    for (uint32_t i = 0; i < in->module_count; i++) {
+        free(in->modules[i].owned);
+    }
+    free(in->modules);
+    vyre_kernel_destroy(&in->kernel);
+    vy_source_finish(&in->source);
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static bool is_wanted(const command *c, const module *m)
+{
+    return c->segment == UINT32_MAX || c->segment == m->segment;
+}
+
+static vyre_result put(const char *path, vy_text *text, FILE *out, vyre_diag *diag)
+{
+    if (text->failed) {
+        return vy_diag_no_memory(diag);
+    }
+    if (path) {
+        return vy_file_write(path, text->data, text->size, diag);
+    }
+    fwrite(text->data ? text->data : "", 1, text->size, out);
+    return VYRE_OK;
+}
+
+static vyre_result write_program(const command *c, const input *in, FILE *out, vyre_diag *diag)
+{
+    char *printed;
+    size_t size;
+    vyre_result result = vyre_program_print(in->source.program, NULL, &printed, &size);
+    if (result != VYRE_OK) {
+        return vy_diag_no_memory(diag);
+    }
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vy_text_append(&text, printed, size);
+    vyre_text_free(NULL, printed, size);
+    result = put(c->out, &text, out, diag);
+    vy_text_finish(&text);
+    return result;
+}
+
+static vyre_result write_one(const command *c, const module *m, FILE *out, vyre_diag *diag)
+{
+    char *path = NULL;
+    if (c->out && names_folder(c->out)) {
+        size_t size = strlen(c->out) + strlen(m->name) + 16;
+        path = malloc(size);
+        if (!path) {
+            return vy_diag_no_memory(diag);
+        }
+        snprintf(path, size, "%s%s%s%s", c->out, c->out[strlen(c->out) - 1] == '/' ? "" : "/",
+                 m->name, format_suffix(c->format));
+    }
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vyre_result result = write_module(m, c->format, &text, diag);
+    if (result == VYRE_OK) {
+        result = put(path ? path : c->out, &text, out, diag);
+    }
+    vy_text_finish(&text);
+    free(path);
+    return result;
+}
+
+static vyre_result write_all(const command *c, const input *in, FILE *out, vyre_diag *diag)
+{
+    if (c->format == FORMAT_TEXT) {
+        return write_program(c, in, out, diag);
+    }
+    if (c->format == FORMAT_JSON) {
+        vy_text text;
+        vy_text_init(&text, NULL);
+        write_json(c, in, &text);
+        vyre_result written = put(c->out, &text, out, diag);
+        vy_text_finish(&text);
+        return written;
+    }
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; i < in->module_count && result == VYRE_OK; i++) {
+        if (is_wanted(c, &in->modules[i])) {
+            if (c->format == FORMAT_ASM && !c->out) {
+                fprintf(out, "%s; %s\n", i ? "\n" : "", in->modules[i].name);
+            }
+            result = write_one(c, &in->modules[i], out, diag);
+        }
+    }
+    return result;
+}
+
+static vyre_result print_requirements(const input *in, FILE *out, vyre_diag *diag)
+{
+    if (in->kernel) {
+        const char *requirement;
+        for (uint32_t i = 0; (requirement = vyre_kernel_requirement(in->kernel, i)) != NULL; i++) {
+            fprintf(out, "%s\n", requirement);
+        }
+        return VYRE_OK;
+    }
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vyre_result result = disassemble(&in->modules[0], &text, diag);
+    for (char *line = result == VYRE_OK && text.data ? text.data : NULL; line;) {
+        char *end = strchr(line, '\n');
+        char *name = strstr(line, "OpCapability ");
+        name = name ? name : strstr(line, "OpExtension ");
+        if (name && end && name < end) {
+            fprintf(out, "%.*s\n", (int)(end - name), name);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    vy_text_finish(&text);
+    return result;
+}
+
+/* Things that are said of modules in place of writing them. */
+static int inspect(const command *c, const input *in, FILE *out, FILE *err)
+{
+    vyre_diag diag;
+    vy_diag_clear(&diag);
+    int code = VY_EXIT_OK;
+    for (uint32_t i = 0; i < in->module_count; i++) {
+        const module *m = &in->modules[i];
+        if (!is_wanted(c, m)) {
+            continue;
+        }
+        if (c->stats) {
+            print_stats(m, out);
+        }
+        if (c->validate && validate(m, c->target, &diag) != VYRE_OK) {
+            code = vy_tool_fail(err, &diag, c->file, NULL, 0);
+        } else if (c->validate) {
+            fprintf(out, "%s: valid for %s\n", m->name,
+                    c->target == VYRE_TARGET_VULKAN_1_2 ? "vulkan1.2" : "vulkan1.3");
+        }
+    }
+    if (c->requirements && print_requirements(in, out, &diag) != VYRE_OK) {
+        code = vy_tool_fail(err, &diag, c->file, NULL, 0);
+    }
+    return code;
+}
+
+/* ---- The way through ------------------------------------------------------------------------- */
+
+static int check_segments(const command *c, const input *in, FILE *err)
+{
+    bool is_one_each = c->format == FORMAT_ASM || c->format == FORMAT_BIN || c->format == FORMAT_C;
+    bool one_place = c->out ? !names_folder(c->out) : c->format == FORMAT_BIN;
+    if (c->segment != UINT32_MAX && c->format != FORMAT_TEXT && c->segment >= in->module_count) {
+        return vy_tool_usage(err, "vyre-spv", "there is no segment %u; the program has %u",
+                             c->segment, in->module_count);
+    }
+    if (is_one_each && one_place && c->segment == UINT32_MAX && in->module_count > 1) {
+        return vy_tool_usage(err, "vyre-spv",
+                             "%u segments do not go into one file; use -o DIR/ or --segment N",
+                             in->module_count);
+    }
+    if (c->out && names_folder(c->out) && !is_one_each && c->format != FORMAT_NONE) {
+        return vy_tool_usage(err, "vyre-spv",
+                             "--format json and text write one file, not a folder");
+    }
+    return -1;
+}
+
+static int run(command *c, input *in, FILE *out, FILE *err)
+{
+    vyre_diag diag;
+    vy_diag_clear(&diag);
+    vyre_result result = vy_source_read(c->file, &in->source, &diag);
+    if (result == VYRE_OK) {
+        result = is_spirv(in->source.text, in->source.size) ? take_module(c, in, &diag)
+                                                            : compile(c, in, out, &diag);
+    }
+    if (result != VYRE_OK) {
+        return vy_tool_fail(err, &diag, c->file, diag.line ? in->source.text : NULL,
+                            in->source.size);
+    }
+    int code = check_segments(c, in, err);
+    if (code >= 0) {
+        return code;
+    }
+    for (uint32_t i = 0; c->optimise && i < in->module_count && result == VYRE_OK; i++) {
+        result =
+            is_wanted(c, &in->modules[i]) ? optimise(&in->modules[i], c->target, &diag) : VYRE_OK;
+    }
+    if (result != VYRE_OK) {
+        return vy_tool_fail(err, &diag, c->file, NULL, 0);
+    }
+    bool inspects = c->validate || c->stats || c->requirements;
+    code = inspects ? inspect(c, in, out, err) : VY_EXIT_OK;
+    if (c->format == FORMAT_NONE && (inspects || c->dump_after)) {
+        return code;
+    }
+    c->format = c->format == FORMAT_NONE ? FORMAT_ASM : c->format;
+    if (write_all(c, in, out, &diag) != VYRE_OK) {
+        code = vy_tool_fail(err, &diag, NULL, NULL, 0);
+    }
+    return code;
+}
+
+int main(int count, char **arguments)
+{
+    vy_tool_catch_interrupt();
+    command c = {.segment = UINT32_MAX};
+    input in = {0};
+    int code = read_command(&c, count, arguments, stdout, stderr);
+    if (code < 0) {
+        code = run(&c, &in, stdout, stderr);
+        finish_input(&in);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "vyre-spv: error: standard output cannot be written\n");
+        code = code ? code : VY_EXIT_FAILED;
+    }
+    return code;
+}

@@ -1,0 +1,104 @@
+/* SPIR-V modules as words, which need not be trusted: read, checked, counted. */
+#include "tools/vyre-spv/spv.h"
+
+#include <spirv/unified1/spirv.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t word_at(const char *bytes, bool is_big)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    return is_big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
+                  : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+}
+
+bool is_spirv(const char *bytes, size_t size)
+{
+    return size >= 4 &&
+           (word_at(bytes, false) == SpvMagicNumber || word_at(bytes, true) == SpvMagicNumber);
+}
+
+vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag)
+{
+    vy_loc nowhere = {0, 0};
+    if (count < 5 || words[0] != SpvMagicNumber) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the SPIR-V module ends in its header. Fix: give a whole module");
+    }
+    for (size_t at = 5; at < count;) {
+        uint32_t length = words[at] >> 16;
+        if (length == 0 || length > count - at) {
+            return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                               "the SPIR-V instruction at word %zu has a length of %u words, and "
+                               "%zu are left. Fix: give a whole module",
+                               at, length, count - at);
+        }
+        at += length;
+    }
+    return VYRE_OK;
+}
+
+vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre_diag *diag)
+{
+    *out_module = (module){0};
+    if (size % 4) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "the SPIR-V file has %zu bytes, which are no words of 4. Fix: give a "
+                           "whole module",
+                           size);
+    }
+    bool is_big = word_at(bytes, true) == SpvMagicNumber;
+    uint32_t *words = malloc(size);
+    if (!words) {
+        return vy_diag_no_memory(diag);
+    }
+    for (size_t i = 0; i < size / 4; i++) {
+        words[i] = word_at(bytes + i * 4, is_big);
+    }
+    vyre_result result = check_module(words, size / 4, diag);
+    if (result != VYRE_OK) {
+        free(words);
+        return result;
+    }
+    out_module->words = out_module->owned = words;
+    out_module->count = size / 4;
+    return VYRE_OK;
+}
+
+/* What --stats counts, by opcode. */
+static const struct {
+    SpvOp first, last;
+    const char *name;
+} classes[] = {
+    {SpvOpFunction, SpvOpFunction, "functions"},
+    {SpvOpLabel, SpvOpLabel, "blocks"},
+    {SpvOpPhi, SpvOpPhi, "phis"},
+    {SpvOpLoopMerge, SpvOpLoopMerge, "loops"},
+    {SpvOpSelectionMerge, SpvOpSelectionMerge, "selections"},
+    {SpvOpLoad, SpvOpLoad, "loads"},
+    {SpvOpStore, SpvOpStore, "stores"},
+    {SpvOpAtomicLoad, SpvOpAtomicXor, "atomics"},
+    {SpvOpControlBarrier, SpvOpControlBarrier, "barriers"},
+    {SpvOpFunctionCall, SpvOpFunctionCall, "calls"},
+};
+
+void print_stats(const module *m, FILE *out)
+{
+    uint32_t counts[VY_COUNT_OF(classes)] = {0}, total = 0;
+    for (size_t at = 5; at < m->count; at += m->words[at] >> 16) {
+        uint32_t opcode = m->words[at] & 0xffffu;
+        total++;
+        for (size_t i = 0; i < VY_COUNT_OF(classes); i++) {
+            counts[i] +=
+                opcode >= (uint32_t)classes[i].first && opcode <= (uint32_t)classes[i].last;
+        }
+    }
+    fprintf(out, "%s: SPIR-V %u.%u, %zu words, %u instructions", m->name, m->words[1] >> 16 & 0xff,
+            m->words[1] >> 8 & 0xff, m->count, total);
+    for (size_t i = 0; i < VY_COUNT_OF(classes); i++) {
+        if (counts[i]) {
+            fprintf(out, ", %u %s", counts[i], classes[i].name);
+        }
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,68 @@
+/* vyre-spv: SPIR-V of a program, or of a file, looked at and written in several forms. */
+#ifndef VYRE_SPV_H
+#define VYRE_SPV_H
+
+#include "tools/common/run.h"
+
+typedef enum format {
+    FORMAT_NONE, /* not given */
+    FORMAT_ASM,
+    FORMAT_BIN,
+    FORMAT_C,
+    FORMAT_JSON,
+    FORMAT_TEXT
+} format;
+
+typedef struct command {
+    const char *file, *out;
+    const char *dump_after;
+    format format;
+    uint32_t segment; /* UINT32_MAX: all */
+    vyre_target target;
+    bool validate, stats, requirements, debug, optimise;
+} command;
+
+/* One SPIR-V module. */
+typedef struct module {
+    const uint32_t *words;
+    size_t count;
+    uint32_t *owned; /* words that are freed with the module, or NULL */
+    uint32_t segment;
+    char name[320]; /* "PROGRAM.seg0" */
+} module;
+
+typedef struct input {
+    vy_source source;    /* text, or the bytes of a .spv */
+    vyre_kernel *kernel; /* NULL for a .spv */
+    module *modules;
+    uint32_t module_count;
+} input;
+
+/* ---- Modules (module.c) ---------------------------------------------------------------------- */
+
+/* Does the file begin as SPIR-V does, in either byte order? */
+bool is_spirv(const char *bytes, size_t size);
+/* The words of a file in this machine's order, checked as far as walking over them needs: the
+ * header and every instruction's length. Errors: INVALID_ARGUMENT. */
+vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre_diag *diag);
+/* The same check of words that are in order already. */
+vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag);
+void print_stats(const module *m, FILE *out);
+
+/* ---- SPIRV-Tools (tools.c) ------------------------------------------------------------------- */
+
+/* Appends assembly. Errors: UNSUPPORTED_FEATURE (built without SPIRV-Tools), INVALID_ARGUMENT. */
+vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag);
+/* Errors: INVALID_ARGUMENT with what the validator says. */
+vyre_result validate(const module *m, vyre_target target, vyre_diag *diag);
+/* Runs the program spirv-opt -O and takes its words. Errors: IO where there is none. */
+vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
+
+/* ---- Forms (write.c) ------------------------------------------------------------------------- */
+
+const char *format_suffix(format f);
+vyre_result write_module(const module *m, format f, vy_text *out, vyre_diag *diag);
+/* All modules and the interface. */
+void write_json(const command *c, const input *in, vy_text *out);
+
+#endif

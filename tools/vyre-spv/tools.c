@@ -1,0 +1,172 @@
+/* SPIRV-Tools: its library for assembly and validation, its program spirv-opt for optimisation,
+ * which the library's C interface does not offer. */
+#include "tools/vyre-spv/spv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef VYRE_HAVE_SPIRV_TOOLS
+#include <spirv-tools/libspirv.h>
+#endif
+
+static const vy_loc nowhere = {0, 0};
+
+/* ---- Library --------------------------------------------------------------------------------- */
+
+#ifdef VYRE_HAVE_SPIRV_TOOLS
+
+static vyre_result complain(spv_diagnostic message, const module *m, const char *what,
+                            vyre_diag *diag)
+{
+    vyre_result result =
+        vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere, "%s: %s: %s (word %zu). Fix: %s",
+                    m->name, what, message && message->error ? message->error : "no reason given",
+                    message ? message->position.index : 0,
+                    m->owned ? "correct the module"
+                             : "report it with the program: this is a fault of the "
+                               "compiler");
+    spvDiagnosticDestroy(message);
+    return result;
+}
+
+vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
+{
+    spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
+    if (!context) {
+        return vy_diag_no_memory(diag);
+    }
+    spv_text text = NULL;
+    spv_diagnostic message = NULL;
+    uint32_t options = SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
+    vyre_result result = VYRE_OK;
+    if (spvBinaryToText(context, m->words, m->count, options, &text, &message) == SPV_SUCCESS) {
+        vy_text_append(out, text->str, text->length);
+        spvDiagnosticDestroy(message);
+    } else {
+        result = complain(message, m, "the module cannot be disassembled", diag);
+    }
+    spvTextDestroy(text);
+    spvContextDestroy(context);
+    return result;
+}
+
+vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
+{
+    spv_context context = spvContextCreate(target == VYRE_TARGET_VULKAN_1_2 ? SPV_ENV_VULKAN_1_2
+                                                                            : SPV_ENV_VULKAN_1_3);
+    if (!context) {
+        return vy_diag_no_memory(diag);
+    }
+    struct spv_const_binary_t binary = {m->words, m->count};
+    spv_diagnostic message = NULL;
+    vyre_result result = VYRE_OK;
+    if (spvValidate(context, &binary, &message) == SPV_SUCCESS) {
+        spvDiagnosticDestroy(message);
+    } else {
+        result = complain(message, m, "the module is not valid", diag);
+    }
+    spvContextDestroy(context);
+    return result;
+}
+
+#else
+
+static vyre_result no_tools(vyre_diag *diag)
+{
+    return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, nowhere,
+                       "vyre-spv was built without SPIRV-Tools. Fix: install spirv-tools and build "
+                       "again, or write --format bin and use spirv-dis and spirv-val");
+}
+
+vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
+{
+    (void)m, (void)out;
+    return no_tools(diag);
+}
+
+vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
+{
+    (void)m, (void)target;
+    return no_tools(diag);
+}
+
+#endif
+
+/* ---- spirv-opt ------------------------------------------------------------------------------- */
+
+/* The exit code, or -1. 127: there is no such program. */
+static int run_optimiser(const char *target, const char *from, const char *to)
+{
+    const char *arguments[] = {"spirv-opt", "-O", target, from, "-o", to, NULL};
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(arguments[0], (char *const *)arguments);
+        _exit(127);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+        return -1;
+    }
+    return WEXITSTATUS(status);
+}
+
+static vyre_result run_on_files(module *m, vyre_target target, const char *from, const char *to,
+                                vyre_diag *diag)
+{
+    vyre_result result = vy_file_write(from, m->words, m->count * sizeof *m->words, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    int code = run_optimiser(target == VYRE_TARGET_VULKAN_1_2 ? "--target-env=vulkan1.2"
+                                                              : "--target-env=vulkan1.3",
+                             from, to);
+    if (code != 0) {
+        return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
+                           code == 127 ? "--opt needs the program spirv-opt, which was not found. "
+                                         "Fix: install spirv-tools"
+                                       : "%s: spirv-opt failed. Fix: look at what it printed",
+                           m->name);
+    }
+    char *bytes;
+    size_t size;
+    result = vy_file_read(to, (size_t)1 << 28, &bytes, &size, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    module optimised = {0};
+    if (size < 4 || !is_spirv(bytes, size)) {
+        result = vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
+                             "spirv-opt wrote no module. Fix: check the disk's free space");
+    } else {
+        result = read_module(bytes, size, &optimised, diag);
+    }
+    free(bytes);
+    if (result == VYRE_OK) {
+        free(m->owned);
+        m->words = m->owned = optimised.owned;
+        m->count = optimised.count;
+    }
+    return result;
+}
+
+vyre_result optimise(module *m, vyre_target target, vyre_diag *diag)
+{
+    char folder[256], from[280], to[280];
+    const char *base = getenv("TMPDIR");
+    int length = snprintf(folder, sizeof folder, "%s/vyre-spv.XXXXXX", base ? base : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder)) {
+        return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
+                           "no temporary folder can be made. Fix: set TMPDIR to a folder that can "
+                           "be written");
+    }
+    snprintf(from, sizeof from, "%s/in.spv", folder);
+    snprintf(to, sizeof to, "%s/out.spv", folder);
+    vyre_result result = run_on_files(m, target, from, to, diag);
+    (void)unlink(from);
+    (void)unlink(to);
+    (void)rmdir(folder);
+    return result;
+}
