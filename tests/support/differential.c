@@ -121,7 +121,7 @@ static void compare(const run *r, vy_comparison *out)
             }
         }
     }
-    const vyre_record *a = &r->wanted.record, *b = &r->report.record;
+    const vyre_fault_record *a = &r->wanted.record, *b = &r->report.record;
     if (a->kind != b->kind || a->code != b->code || a->pass != b->pass ||
         a->segment != b->segment || a->invocation != b->invocation || a->line != b->line) {
         out->verdict = VY_DIFFERENT;
@@ -263,7 +263,7 @@ uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, uint3
         vy_generate(seed, &text, &info);
         vy_compare(device, text.data, text.size, seed, &info, NULL, NULL, &comparison);
         for (uint32_t i = 0; out_counts && vy_generate_construct_name(i); i++) {
-            out_counts[i] += (info.constructs[i / 64] >> (i % 64)) & 1;
+            out_counts[i] += (uint32_t)(info.constructs[i / 64] >> (i % 64)) & 1u;
         }
         if (comparison.verdict != VY_SAME) {
             bad++;

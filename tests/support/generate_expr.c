@@ -208,6 +208,12 @@ static void source(vy_gen *g, int type)
         vy_gen_put(g, " & 15u]");
         return;
     }
+    if (type == T_U32 && vy_gen_chance(g, 15) && !g->in_function) {
+        /* What this invocation may just have stored itself. */
+        vy_text_printf(g->out, "%s[gid.x * %uu + %uu]", g->segment % 2 ? "odd_out" : "even_out",
+                       VY_GEN_OWN, vy_gen_below(g, VY_GEN_OWN));
+        return;
+    }
     if (type == T_U32 && vy_gen_chance(g, 25) && !g->in_function) {
         vy_gen_put(g, g->segment % 2 ? "even_out[" : "odd_out[");
         vy_gen_expr(g, T_U32, 1);

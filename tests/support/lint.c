@@ -285,6 +285,24 @@ static void rule_variables(lint *l)
     }
 }
 
+/* A driver was seen to take NonWritable for a property of the block's type. */
+static void rule_block_types(lint *l)
+{
+    for (uint32_t a = 1; a < l->bound; a++) {
+        if (!l->ids[a].at || storage_class(l, a) != SpvStorageClassStorageBuffer ||
+            !l->ids[a].non_writable) {
+            continue;
+        }
+        for (uint32_t b = 1; b < l->bound; b++) {
+            if (l->ids[b].at && storage_class(l, b) == SpvStorageClassStorageBuffer &&
+                l->ids[b].stored && l->ids[b].at[1] == l->ids[a].at[1]) {
+                wrong(l, "binding %u, NonWritable, and binding %u, written, have one block type",
+                      l->ids[a].binding, l->ids[b].binding);
+            }
+        }
+    }
+}
+
 static void rule_module(lint *l, const uint32_t *words)
 {
     bool new_target = l->expect->target == VYRE_TARGET_VULKAN_1_3;
@@ -339,6 +357,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
     }
     rule_module(l, words);
     rule_variables(l);
+    rule_block_types(l);
     free(l->ids);
     return l->failed ? message : NULL;
 }

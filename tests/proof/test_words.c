@@ -1,0 +1,141 @@
+/* Everything that is emitted: each program of shaders/ and generated ones, for both targets,
+ * aliased and not, passes spirv-val and the judge of words, and is the same bytes when compiled
+ * again. */
+#include "tests/support/differential.h"
+#include "tests/support/lint.h"
+#include "vyre/text.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <spirv-tools/libspirv.h>
+
+#define SEEDS 150u
+
+static void check_module(spv_context context, const char *name, uint32_t segment,
+                         const vyre_segment_info *info, const vy_lint_expectation *expectation)
+{
+    spv_diagnostic diagnostic = NULL;
+    char message[256];
+    if (spvValidateBinary(context, info->words, info->word_count, &diagnostic) != SPV_SUCCESS) {
+        fail_msg("%s, segment %u, target %d: spirv-val: %s", name, segment,
+                 (int)expectation->target, diagnostic ? diagnostic->error : "?");
+    }
+    spvDiagnosticDestroy(diagnostic);
+    if (vy_lint(info->words, info->word_count, expectation, message, sizeof message)) {
+        fail_msg("%s, segment %u, target %d: %s", name, segment, (int)expectation->target, message);
+    }
+}
+
+static void check_program(spv_context contexts[2], const char *name, const vyre_program *program)
+{
+    for (uint32_t variant = 0; variant < 4; variant++) {
+        vyre_kernel_params params = {
+            .struct_size = sizeof params,
+            .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
+            .aliased = variant >= 2,
+            .float_modes = variant & 1 ? 0 : VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_DENORM_PRESERVE};
+        vyre_kernel *kernel = NULL, *again = NULL;
+        vyre_diag diag;
+        if (vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK ||
+            vyre_kernel_compile(program, &params, &again, &diag) != VYRE_OK) {
+            fail_msg("%s: %s", name, diag.message);
+        }
+        vy_lint_expectation expectation = {.target = params.target,
+                                           .float_modes = params.float_modes,
+                                           .aliased = params.aliased,
+                                           .binding_count = vyre_kernel_binding_count(kernel)};
+        for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
+            vyre_segment_info info, same;
+            vyre_kernel_segment(kernel, s, &info);
+            vyre_kernel_segment(again, s, &same);
+            check_module(contexts[variant & 1], name, s, &info, &expectation);
+            assert_int_equal(info.word_count, same.word_count);
+            assert_memory_equal(info.words, same.words, info.word_count * sizeof *info.words);
+        }
+        vyre_kernel_destroy(&kernel);
+        vyre_kernel_destroy(&again);
+    }
+}
+
+static void check_text(spv_context contexts[2], const char *name, const char *text, size_t size)
+{
+    vyre_program *program = NULL;
+    vyre_diag diag;
+    if (vyre_program_parse(text, size, name, NULL, &program, &diag) != VYRE_OK) {
+        fail_msg("%s:%u:%u: %s", name, diag.line, diag.column, diag.message);
+    }
+    check_program(contexts, name, program);
+    vyre_program_destroy(&program);
+}
+
+static void make_contexts(spv_context contexts[2])
+{
+    contexts[0] = spvContextCreate(SPV_ENV_VULKAN_1_3);
+    contexts[1] = spvContextCreate(SPV_ENV_VULKAN_1_2);
+}
+
+static void test_words_of_the_program_library(void **state)
+{
+    (void)state;
+    spv_context contexts[2];
+    uint32_t count = 0;
+    DIR *folder = opendir(VYRE_SOURCE_DIR "/shaders");
+    assert_non_null(folder);
+    make_contexts(contexts);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[1024], *text;
+        size_t length = strlen(entry->d_name);
+        if (length < 5 || strcmp(entry->d_name + length - 5, ".vyre") != 0) {
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/shaders/%s", VYRE_SOURCE_DIR, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        text = malloc(1 << 20);
+        assert_non_null(text);
+        size_t size = fread(text, 1, 1 << 20, file);
+        fclose(file);
+        check_text(contexts, entry->d_name, text, size);
+        free(text);
+        count++;
+    }
+    closedir(folder);
+    spvContextDestroy(contexts[0]);
+    spvContextDestroy(contexts[1]);
+    assert_true(count >= 8);
+}
+
+static void test_words_of_generated_programs(void **state)
+{
+    (void)state;
+    spv_context contexts[2];
+    make_contexts(contexts);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        vy_text text;
+        vy_generated info;
+        char name[32];
+        vy_text_init(&text, NULL);
+        vy_generate(seed, &text, &info);
+        snprintf(name, sizeof name, "seed %u", (unsigned)seed);
+        check_text(contexts, name, text.data, text.size);
+        vy_text_finish(&text);
+    }
+    spvContextDestroy(contexts[0]);
+    spvContextDestroy(contexts[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_of_the_program_library),
+        cmocka_unit_test(test_words_of_generated_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
