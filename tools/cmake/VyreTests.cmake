@@ -40,7 +40,7 @@ endif()
 
 foreach(dir IN LISTS vyre_test_dirs)
     set(prefix test)
-    set(seconds 600)
+    set(seconds 1500) # drivers of processors compile slowly, more so on busy machines
     if(dir STREQUAL "soak")
         set(prefix soak)
         set(seconds 86400)
