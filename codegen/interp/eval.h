@@ -12,9 +12,11 @@
  * the first operand (of SELECT: bool), `result` that of the value. bools are read as "not zero" and
  * given as 0 or 1. Leaves and combinations that no program has give 0.
  * A NaN made by f32 arithmetic is VY_NAN_BITS; SELECT, BITCAST and a CAST to the same type keep
- * bits. flush_denormals: denormal f32 operands and results of everything else become zeros of their
- * sign (a result is denormal if it is after rounding). Independent of the thread's flush modes; the
- * rounding mode must be to nearest. */
+ * bits. flush_denormals: denormal f32 operands and results of what devices compute in their float
+ * units
+ * (+ - *, rounding functions, the functions with a tolerance) become zeros of their sign; a result
+ * is denormal if it is after rounding. Comparisons, casts, signs, min, max, / and sqrt are exact.
+ * Independent of the thread's flush modes; the rounding mode must be to nearest. */
 uint32_t vy_interp_eval(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
                         bool flush_denormals);
 

@@ -281,11 +281,32 @@ static uint32_t cast_to_integer(vyre_type result, double x)
     return x <= -2147483648.0 ? 0x80000000u : (uint32_t)(int32_t)x;
 }
 
+/* Operators that are defined on bits or by exact integer arithmetic: no device flushes there. */
+static bool is_exact_on_bits(vyre_op op)
+{
+    switch ((int)op) {
+    case VYRE_OP_CAST:
+    case VYRE_OP_NEGATE:
+    case VYRE_OP_ABS:
+    case VYRE_OP_SIGN:
+    case VYRE_OP_COPYSIGN:
+    case VYRE_OP_MIN:
+    case VYRE_OP_MAX:
+    case VYRE_OP_CLAMP:
+    case VYRE_OP_DIV:
+    case VYRE_OP_SQRT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 uint32_t vy_interp_eval_f32(vyre_op op, vyre_type result, const uint32_t *operands,
                             bool flush_denormals)
 {
     uint32_t value[3] = {0, 0, 0};
     uint32_t count = op == VYRE_OP_CAST ? 1u : vy_op_get(op)->operand_count;
+    flush_denormals = flush_denormals && result != VYRE_TYPE_BOOL && !is_exact_on_bits(op);
     for (uint32_t i = 0; i < count && i < 3; i++) {
         value[i] = flush_denormals ? flush(operands[i]) : operands[i];
     }

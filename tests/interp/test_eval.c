@@ -204,8 +204,8 @@ static void test_comparisons_and_logic(void **state)
     };
     CHECK_ROWS(rows, false);
     static const row flushed[] = {
-        {OP(GT), B, F, DENORM, 0, 0, 0, 0},
-        {OP(EQ), B, F, DENORM, 0x80000002u, 0, 0, 1},
+        {OP(GT), B, F, DENORM, 0, 0, 0, 1},
+        {OP(EQ), B, F, DENORM, 0x80000002u, 0, 0, 0},
         {OP(SELECT), F, B, 0, 0, DENORM, 0, DENORM},
     };
     CHECK_ROWS(flushed, true);
@@ -251,7 +251,7 @@ static void test_casts_saturate_and_round_to_even(void **state)
     };
     CHECK_ROWS(rows, false);
     static const row flushed[] = {
-        {OP(CAST), B, F, DENORM, 0, 0, 0, 0},
+        {OP(CAST), B, F, DENORM, 0, 0, 0, 1},
         {OP(BITCAST), U, F, DENORM, 0, 0, 0, DENORM},
         {OP(CAST), F, F, DENORM, 0, 0, 0, DENORM},
     };
@@ -402,14 +402,14 @@ static void test_flush_keeps_signs_of_operands_and_results(void **state)
         {OP(ADD), F, F, 0x80000001u, 0x80000001u, 0, 0, NZERO},
         {OP(SUB), F, F, 0x00800001u, 0x00800000u, 0, 0, 0},
         {OP(MUL), F, F, 0x80800000u, HALF, 0, 0, NZERO},
-        {OP(DIV), F, F, ONE, 0x80000001u, 0, 0, NINF},
-        {OP(NEGATE), F, F, DENORM, 0, 0, 0, NZERO},
-        {OP(ABS), F, F, 0x80000001u, 0, 0, 0, 0},
-        {OP(MIN), F, F, DENORM, ONE, 0, 0, 0},
-        {OP(MAX), F, F, 0x80000005u, NINF, 0, 0, NZERO},
-        {OP(SIGN), F, F, DENORM, 0, 0, 0, 0},
-        {OP(COPYSIGN), F, F, DENORM, NONE, 0, 0, NZERO},
-        {OP(SQRT), F, F, DENORM, 0, 0, 0, 0},
+        {OP(FLOOR), F, F, 0x80000001u, 0, 0, 0, NZERO},
+        {OP(DIV), F, F, DENORM, ONE, 0, 0, DENORM},
+        {OP(NEGATE), F, F, 0x80000001u, 0, 0, 0, 1},
+        {OP(ABS), F, F, 0x80000001u, 0, 0, 0, 1},
+        {OP(MIN), F, F, DENORM, ONE, 0, 0, DENORM},
+        {OP(MAX), F, F, 0x80000005u, NINF, 0, 0, 0x80000005u},
+        {OP(SIGN), F, F, DENORM, 0, 0, 0, ONE},
+        {OP(COPYSIGN), F, F, 1, NONE, 0, 0, 0x80000001u},
         {OP(EXP2), F, F, 0xc3140000u, 0, 0, 0, 0},
         {OP(ADD), F, F, 0x00800000u, 0, 0, 0, 0x00800000u},
     };
