@@ -110,8 +110,8 @@ void vy_log_init(vy_log *log, vyre_log_fn call, void *user, vyre_log_level level
 void vy_log_write(vy_log *log, vyre_log_level level, const char *format, ...) VY_PRINTF(3, 4);
 /* For VkDebugUtilsMessengerCreateInfoEXT, with the vy_log as user data. */
 void vy_messenger_info(vy_log *log, VkDebugUtilsMessengerCreateInfoEXT *out_info);
-/* Why a message is not a failure of the library's, or NULL. */
-const char *vy_message_allowed(const char *id);
+/* Why a message of that id and text is no fault of ours, or NULL. */
+const char *vy_message_allowed(const char *id, const char *text);
 
 /* ---- error.c --------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Opening devices: choice, messages, what is missing, bad devices, buffers and their handles. */
-#include "engine/device/snapshot.h"
+#include "engine/device/device.h"
 #include "tests/support/engine_run.h"
 
 #include <setjmp.h>
@@ -116,6 +116,16 @@ static void test_snapshot_scores_and_names(void **state)
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
+
+static void test_messages_are_allowed_by_id_and_text(void **state)
+{
+    (void)state;
+    assert_non_null(vy_message_allowed("WARNING-GPU-Assisted-Validation",
+                                       "vkCreateDevice(): Internal Warning: Forcing x to VK_TRUE"));
+    assert_null(vy_message_allowed("WARNING-GPU-Assisted-Validation", "out of bounds access"));
+    assert_null(vy_message_allowed("VUID-vkCmdDispatch-None-02706", "Internal Warning: "));
+    assert_null(vy_message_allowed("", ""));
+}
 
 static void test_device_opens_and_tells_about_itself(void **state)
 {
@@ -554,6 +564,7 @@ int main(void)
         T(test_snapshot_chooses_the_target),
         T(test_snapshot_names_everything_missing),
         T(test_snapshot_scores_and_names),
+        T(test_messages_are_allowed_by_id_and_text),
         T(test_device_opens_and_tells_about_itself),
         T(test_device_list_agrees_with_create),
         T(test_device_refuses_by_name),
