@@ -1,59 +1,12 @@
 /* The compiled kernel as the engine sees it: words, interface, hazards and the host's schedule. No
- * Vulkan here, and nothing of the IR either: engine/ includes of codegen/ only base/ and this.
- *
- * The modules' interface (docs/spirv-interface.md has it for people):
- *   set 0, binding b        the b-th non-shared buffer: runtime array of 32-bit elements
- *   set 0, binding n + 0    parameter block, read-only words (VY_PARAM_*), n = binding count
- *   set 0, binding n + 1    records
- *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
- *   set 0, binding n + 3    constant tables that are too large for the module
- * A module declares only what it uses. */
+ * Vulkan here, and nothing of the IR either: engine/ includes of codegen/ only base/ and this. */
 #ifndef VY_KERNEL_H
 #define VY_KERNEL_H
 
 #include "codegen/base/base.h"
+#include "codegen/spirv/interface.h"
 #include "vyre/interp.h" /* vyre_fault_record */
 #include "vyre/kernel.h"
-
-#define VY_HIDDEN_PARAMS  0u
-#define VY_HIDDEN_RECORDS 1u
-#define VY_HIDDEN_SPILL   2u
-#define VY_HIDDEN_TABLES  3u
-#define VY_HIDDEN_COUNT   4u
-
-/* Words of the parameter block. */
-enum {
-    VY_PARAM_PASS_BASE = 0,
-    VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
-    VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
-    VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
-    VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
-    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the program's params */
-};
-
-/* Push constants, in bytes. */
-enum {
-    VY_PUSH_ADDRESS = 0,    /* u64, address form only */
-    VY_PUSH_PASS = 8,       /* index of the pass in its chunk; pass = base + this */
-    VY_PUSH_EXECUTION = 12, /* index of this segment execution in the pass */
-    VY_PUSH_INDICES = 16,   /* host loop indices by slot */
-    VY_PUSH_SIZE = 16 + 4 * VYRE_MAX_HOST_LOOPS
-};
-
-/* Specialisation constants. */
-enum {
-    VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
-    VY_SPEC_WORKGROUP_Y = 1,
-    VY_SPEC_WORKGROUP_Z = 2,
-    VY_SPEC_FOLDED = 3 /* bool: the launched grid is not the logical one; the launched
-                          workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
-};
-
-/* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)
- * that leaves a record claims it by compare-and-exchange of pass + 1, then of execution + 1; only
- * records of that execution count. A site's word is the maximum of ~(linear invocation). Executions
- * that can leave records are ordered by the hazard on this buffer. */
-enum { VY_RECORD_PASS = 0, VY_RECORD_EXECUTION = 1, VY_RECORD_SITES = 4 };
 
 typedef struct vy_kernel_site {
     vyre_record_kind kind;

@@ -8,7 +8,7 @@
 #ifndef VY_SPIRV_EMIT_H
 #define VY_SPIRV_EMIT_H
 
-#include "codegen/kernel.h"
+#include "codegen/spirv/interface.h"
 #include "codegen/spirv/module.h"
 #include "codegen/spirv/spirv.h"
 
