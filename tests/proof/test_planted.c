@@ -29,7 +29,8 @@ typedef enum change {
     OPERAND, /* their word `at` becomes the id of the u32 constant `to` */
     WORD,    /* their word `at` becomes `to` */
     COPY,    /* their word `at` becomes their word `to` */
-    ERASE,   /* they become OpNop */
+    SAME,    /* their word `at` becomes that of the first of them */
+    ERASE,   /* they are taken out */
     CONSTANT /* the constant `at` becomes `to` */
 } change;
 
@@ -101,6 +102,9 @@ static const fault faults[] = {
      VYRE_TARGET_VULKAN_1_3, false, "", "tile[lid.x] = 1u barrier even_out[gid.x] = tile[3]\n"},
     {"NonWritable left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNonWritable, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"one block type for read-only and written bindings", WORDS, SAME, SpvOpVariable, 3,
+     SpvStorageClassStorageBuffer, 1, 0, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = words[gid.x]\n" OUT},
     {"NoContraction left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNoContraction, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "",
      "let x = bitcast<u32>(floats[gid.x] * 3.0 + floats[gid.x + 1u])\n" OUT},
@@ -168,7 +172,7 @@ static bool is_meant(const fault *f, const uint32_t *w)
 }
 
 /* Changes one instruction other than by taking it out. */
-static bool change_one(const fault *f, uint32_t *w, uint32_t constant)
+static bool change_one(const fault *f, uint32_t *w, uint32_t constant, uint32_t *first)
 {
     uint32_t kept = w[f->at];
     switch (f->change) {
@@ -188,6 +192,10 @@ static bool change_one(const fault *f, uint32_t *w, uint32_t constant)
     case COPY:
         w[f->at] = w[f->to];
         return true;
+    case SAME:
+        *first = *first ? *first : kept;
+        w[f->at] = *first;
+        return kept != *first;
     default:
         return false;
     }
@@ -196,7 +204,7 @@ static bool change_one(const fault *f, uint32_t *w, uint32_t constant)
 /* How many instructions were changed. */
 static uint32_t apply(const fault *f, uint32_t *words, uint32_t *count)
 {
-    uint32_t changed = 0, kept = 5;
+    uint32_t changed = 0, kept = 5, first = 0;
     uint32_t constant = find_constant(words, *count, f->to);
     for (uint32_t at = 5, length; at < *count; at += length) {
         uint32_t *w = words + at;
@@ -208,7 +216,7 @@ static uint32_t apply(const fault *f, uint32_t *words, uint32_t *count)
             changed++;
             continue;
         } else if (f->change != CONSTANT && is_meant(f, w)) {
-            changed += change_one(f, w, constant);
+            changed += change_one(f, w, constant, &first);
         }
         memmove(words + kept, w, length * sizeof *w);
         kept += length;
