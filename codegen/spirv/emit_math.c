@@ -440,7 +440,10 @@ uint32_t vy_emit_atan2(vy_emitter *emitter, uint32_t a, uint32_t b)
     vy_module *m = &emitter->module;
     uint32_t y = vy_magnitude(m, a);
     uint32_t x = vy_magnitude(m, b);
-    uint32_t is_steep = vy_b2(m, SpvOpFOrdGreaterThan, y, x);
+    /* On bits, which have the order of magnitudes: a driver may take denormals for zero. */
+    uint32_t y_bits = vy_bits_of(m, y);
+    uint32_t x_bits = vy_bits_of(m, x);
+    uint32_t is_steep = vy_b2(m, SpvOpUGreaterThan, y_bits, x_bits);
     uint32_t less = vy_select_f(m, is_steep, x, y);
     uint32_t more = vy_select_f(m, is_steep, y, x);
     uint32_t ratio = vy_helper_call(emitter, VY_HELPER_DIVIDE, less, more);
