@@ -163,6 +163,8 @@ void vy_instance_destroy(vyre_device *d, vy_instance **instance)
 typedef struct layout_state {
     vy_piece pieces[VYRE_MAX_BUFFERS];
     VkBuffer hidden[6];
+    /* Drivers give the handles of destroyed buffers again, for other memory. */
+    uint64_t identities[VYRE_MAX_BUFFERS + 6];
     uint64_t upload_offsets[VYRE_MAX_BUFFERS], readback_offsets[VYRE_MAX_BUFFERS];
     uint64_t alias[VYRE_MAX_BUFFERS];
 } layout_state;
@@ -200,14 +202,18 @@ static vyre_result place(vyre_pipeline *p, vy_instance *in, const vy_job *job, u
     vyre_result code = VYRE_OK;
     if (size == 0) {
         in->pieces[b] = (vy_piece){vy_memory_zeros(p->device), 0, 0};
+        in->identities[b] = 0;
     } else if (job->is_resident[b]) {
         in->pieces[b] = (vy_piece){job->residents[b].buffer, job->params->bindings[b].offset, size};
+        in->identities[b] = job->params->bindings[b].buffer.bits;
     } else if (info.mode == VYRE_BUFFER_SCRATCH_KEEP) {
         code = make_keep(p, b, size, may_submit, diag);
         in->pieces[b] = (vy_piece){p->keep[b].buffer, 0, size};
+        in->identities[b] = p->keep[b].serial;
     } else {
         code = vy_block_grow(p->device, VY_MEMORY_DEVICE, size, info.name, &in->own[b], diag);
         in->pieces[b] = (vy_piece){in->own[b].buffer, 0, size};
+        in->identities[b] = in->own[b].serial;
     }
     if (code != VYRE_OK && diag) {
         diag->binding = b;
@@ -365,6 +371,10 @@ static void save_layout(const vy_instance *in, layout_state *out)
     VkBuffer hidden[6] = {in->records.buffer,  in->spill.buffer, in->upload.buffer,
                           in->readback.buffer, in->state.buffer, in->host_block.buffer};
     memcpy(out->hidden, hidden, sizeof hidden);
+    const uint64_t serials[6] = {in->records.serial,  in->spill.serial, in->upload.serial,
+                                 in->readback.serial, in->state.serial, in->host_block.serial};
+    memcpy(out->identities, in->identities, sizeof in->identities);
+    memcpy(out->identities + VYRE_MAX_BUFFERS, serials, sizeof serials);
     memcpy(out->upload_offsets, in->upload_offsets, sizeof out->upload_offsets);
     memcpy(out->readback_offsets, in->readback_offsets, sizeof out->readback_offsets);
     memcpy(out->alias, in->alias, sizeof out->alias);

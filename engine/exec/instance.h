@@ -46,6 +46,8 @@ struct vy_instance {
      * again. */
     uint64_t generation;
     vy_piece pieces[VYRE_MAX_BUFFERS];
+    uint64_t identities[VYRE_MAX_BUFFERS]; /* of what the pieces lie in: a resident buffer's handle,
+                                              a block's serial */
     uint64_t alias[VYRE_MAX_BUFFERS];
     uint32_t launched[3];
     bool is_folded;

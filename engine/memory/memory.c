@@ -11,6 +11,7 @@
 
 struct vy_memory {
     vyre_device *device;
+    uint64_t last_serial;
     vy_mutex mutex; /* around every call of VMA: the allocator is externally synchronised */
     vy_reserve reserve;
     VkAllocationCallbacks callbacks;
@@ -292,6 +293,7 @@ vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t s
     vy_block block = {.size = size};
     vyre_result code = VYRE_OK;
     vy_mutex_lock(&m->mutex);
+    block.serial = ++m->last_serial;
     if (!vy_reserve_fill(&m->reserve)) {
         code = vy_diag_no_memory(diag);
     } else {

@@ -17,7 +17,8 @@ typedef struct vy_block {
     VkBuffer buffer;
     struct VmaAllocation_T *allocation;
     uint64_t size;
-    void *mapped; /* all but DEVICE */
+    void *mapped;    /* all but DEVICE */
+    uint64_t serial; /* never given twice by a device: drivers give VkBuffer handles again */
 } vy_block;
 
 vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_diag *diag);
