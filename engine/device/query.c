@@ -108,10 +108,6 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     s->signed_zero_inf_nan = p->vulkan12.shaderSignedZeroInfNanPreserveFloat32;
     s->denorm_preserve = p->vulkan12.shaderDenormPreserveFloat32;
     s->rounding_rte = p->vulkan12.shaderRoundingModeRTEFloat32;
-    s->denorm_independent =
-        p->vulkan12.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
-    s->rounding_independent =
-        p->vulkan12.roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
     take_limits(s, &core->limits);
 }
 

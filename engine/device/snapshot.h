@@ -67,7 +67,6 @@ typedef struct vy_snapshot {
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
-    bool denorm_independent, rounding_independent; /* 32-bit modes may differ from other widths' */
     uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
     uint32_t timestamp_bits; /* of that family */
     uint32_t max_stage_resources,
