@@ -20,6 +20,32 @@ const char *vyre_kernel_name(const vyre_kernel *kernel)
     return kernel && kernel->name ? kernel->name : "";
 }
 
+vyre_interface vyre_kernel_interface(const vyre_kernel *kernel)
+{
+    return vy_kernel_own_variant(kernel).interface;
+}
+
+vy_variant vy_kernel_own_variant(const vyre_kernel *kernel)
+{
+    return (vy_variant){VYRE_INTERFACE_DESCRIPTOR, kernel->is_aliased};
+}
+
+vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
+                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
+{
+    (void)variant;
+    (void)diag;
+    *out_words = kernel->segments[segment].words;
+    *out_count = kernel->segments[segment].word_count;
+    return VYRE_OK;
+}
+
+bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel)
+{
+    (void)kernel;
+    return false;
+}
+
 uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel)
 {
     return kernel ? kernel->segment_count : 0;

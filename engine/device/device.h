@@ -13,10 +13,7 @@
 
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
-
-#define VY_DEBUG_SERIALIZE 1u
-#define VY_DEBUG_TRACE     2u
-#define VY_DEBUG_LABELS    4u
+typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
 
 /* Messages on their way to the caller. The address is known to Vulkan: it must not move. */
 typedef struct vy_log {
@@ -31,7 +28,7 @@ typedef struct vy_device_options {
     char name[VYRE_DEVICE_NAME_SIZE];
     vyre_validation validation;
     vyre_log_level log_level;
-    uint32_t debug; /* VY_DEBUG_* */
+    uint32_t debug; /* VYRE_DEBUG_* */
 } vy_device_options;
 
 struct vyre_device {
@@ -59,14 +56,22 @@ struct vyre_device {
     void (*host_unlock)(void *user);
     void *host_user;
     VkSemaphore timeline;
-    uint64_t submitted;    /* the timeline's value once everything submitted has ended */
-    atomic_bool is_losing; /* taken by whoever notices first */
+    atomic_uint_least64_t seen; /* greatest value seen reached */
+    uint64_t submitted;         /* the timeline's value once everything submitted has ended */
+    atomic_bool is_losing;      /* taken by whoever notices first */
     atomic_bool lost;
     char lost_in[64]; /* what was being run; written once, before `lost` */
 
     VkPipelineCache pipeline_cache;
     vy_memory *memory;
     vy_slot_table *slots;
+    vy_runs *runs;
+    /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
+     * lock is held around it. */
+    uint64_t (*evict)(vyre_device *device);
+    uint64_t memory_limit; /* 0: by the budget */
+    char *cache_dir;       /* allocated; NULL: none */
+    bool has_driver_thread;
 
     vy_mutex counter_mutex;
     vyre_device_counters counters;
@@ -124,17 +129,37 @@ vyre_result vy_invalid(vyre_diag *diag, const char *format, ...) VY_PRINTF(2, 3)
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
-/* Submits one command buffer and gives the timeline's value that it signals. `what` names it for
+typedef struct vy_semaphore {
+    VkSemaphore semaphore;
+    uint64_t value; /* 0: binary */
+} vy_semaphore;
+
+/* Command buffers that run in this order, then signal the timeline's next value. */
+typedef struct vy_batch {
+    const VkCommandBuffer *commands;
+    uint32_t command_count;
+    const vy_semaphore *waits, *signals; /* the host's */
+    uint32_t wait_count, signal_count;
+} vy_batch;
+#define VY_MAX_BATCHES 2u
+
+/* One vkQueueSubmit; out_values gets the timeline's value of each batch. `what` names it for
  * errors. */
+vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches, uint32_t count,
+                                    const char *what, uint64_t *out_values, vyre_diag *diag);
+/* One command buffer. */
 vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const char *what,
                             uint64_t *out_value, vyre_diag *diag);
-/* Waits for a value until the deadline (vy_clock_ns; UINT64_MAX: none). */
+/* Waits for a value until the deadline (vy_clock_ns; UINT64_MAX: none): looks for a while, then
+ * sleeps. A deadline that has passed: looks once. */
 vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
                           const char *what, vyre_diag *diag);
 /* Whether the value has been reached, or never will be because the device is lost. */
 bool vy_queue_is_done(vyre_device *device, uint64_t value);
 /* The value that the last submission signals. */
 uint64_t vy_queue_submitted(vyre_device *device);
+/* The greatest value that was seen to have been reached; no Vulkan call. */
+uint64_t vy_queue_seen(vyre_device *device);
 /* For teardown: waits for a value whatever happens. */
 void vy_queue_drain(vyre_device *device, uint64_t value);
 uint64_t vy_deadline(uint64_t timeout_ns);

@@ -40,8 +40,9 @@ static uint32_t read_debug(void)
     static const struct {
         const char *word;
         uint32_t bit;
-    } words[] = {
-        {"serialize", VY_DEBUG_SERIALIZE}, {"trace", VY_DEBUG_TRACE}, {"labels", VY_DEBUG_LABELS}};
+    } words[] = {{"serialize", VYRE_DEBUG_SERIALIZE},
+                 {"trace", VYRE_DEBUG_TRACE},
+                 {"labels", VYRE_DEBUG_LABELS}};
     uint32_t bits = 0;
     for (const char *at = getenv("VYRE_DEBUG"); at && *at;) {
         size_t length = strcspn(at, ",");

@@ -33,31 +33,72 @@ static void settle(vyre_device *device)
     unlock_queue(device);
 }
 
-vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const char *what,
-                            uint64_t *out_value, vyre_diag *diag)
+#define MAX_SEMAPHORES 16u
+
+/* What Vulkan wants to know of one batch. */
+typedef struct submit_info {
+    VkTimelineSemaphoreSubmitInfo timeline;
+    VkSemaphore waits[MAX_SEMAPHORES], signals[MAX_SEMAPHORES + 1];
+    uint64_t wait_values[MAX_SEMAPHORES], signal_values[MAX_SEMAPHORES + 1];
+    VkPipelineStageFlags stages[MAX_SEMAPHORES];
+} submit_info;
+
+static void fill_submit(const vyre_device *device, const vy_batch *batch, uint64_t value,
+                        submit_info *info, VkSubmitInfo *out)
+{
+    for (uint32_t i = 0; i < batch->wait_count; i++) {
+        info->waits[i] = batch->waits[i].semaphore;
+        info->wait_values[i] = batch->waits[i].value;
+        info->stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    }
+    info->signals[0] = device->timeline;
+    info->signal_values[0] = value;
+    for (uint32_t i = 0; i < batch->signal_count; i++) {
+        info->signals[i + 1] = batch->signals[i].semaphore;
+        info->signal_values[i + 1] = batch->signals[i].value;
+    }
+    info->timeline = (VkTimelineSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = batch->wait_count,
+        .pWaitSemaphoreValues = info->wait_values,
+        .signalSemaphoreValueCount = batch->signal_count + 1,
+        .pSignalSemaphoreValues = info->signal_values,
+    };
+    *out = (VkSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &info->timeline,
+        .waitSemaphoreCount = batch->wait_count,
+        .pWaitSemaphores = info->waits,
+        .pWaitDstStageMask = info->stages,
+        .commandBufferCount = batch->command_count,
+        .pCommandBuffers = batch->commands,
+        .signalSemaphoreCount = batch->signal_count + 1,
+        .pSignalSemaphores = info->signals,
+    };
+}
+
+vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches, uint32_t count,
+                                    const char *what, uint64_t *out_values, vyre_diag *diag)
 {
     vyre_result lost = vy_check_lost(device, diag);
     if (lost != VYRE_OK) {
         return lost;
     }
+    submit_info infos[VY_MAX_BATCHES];
+    VkSubmitInfo submits[VY_MAX_BATCHES];
+    for (uint32_t b = 0; b < count; b++) {
+        if (batches[b].wait_count > MAX_SEMAPHORES || batches[b].signal_count > MAX_SEMAPHORES) {
+            return vy_invalid(diag, "more than %u semaphores were given. Fix: give fewer",
+                              MAX_SEMAPHORES);
+        }
+    }
     lock_queue(device);
-    uint64_t value = device->submitted + 1;
-    VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value,
-    };
-    VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timeline,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &commands,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &device->timeline,
-    };
-    VkResult result = device->vk.vkQueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS) {
-        device->submitted = value;
+    for (uint32_t b = 0; b < count; b++) {
+        fill_submit(device, &batches[b], device->submitted + 1 + b, &infos[b], &submits[b]);
+    }
+    VkResult result = device->vk.vkQueueSubmit(device->queue, count, submits, VK_NULL_HANDLE);
+    for (uint32_t b = 0; result == VK_SUCCESS && b < count; b++) {
+        out_values[b] = ++device->submitted;
     }
     unlock_queue(device);
     if (result == VK_ERROR_DEVICE_LOST) {
@@ -68,12 +109,18 @@ vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const
         return vy_vk_error(device, diag, result, "vkQueueSubmit");
     }
     vy_count(device, submissions, 1);
-    if (device->debug & VY_DEBUG_TRACE) {
+    if (device->debug & VYRE_DEBUG_TRACE) {
         vy_log_write(&device->log, VYRE_LOG_DEBUG, "submitted %s as %llu", what,
-                     (unsigned long long)value);
+                     (unsigned long long)out_values[count - 1]);
     }
-    *out_value = value;
     return VYRE_OK;
+}
+
+vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const char *what,
+                            uint64_t *out_value, vyre_diag *diag)
+{
+    vy_batch batch = {.commands = &commands, .command_count = 1};
+    return vy_queue_submit_batches(device, &batch, 1, what, out_value, diag);
 }
 
 vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
@@ -109,6 +156,11 @@ vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline
         return vy_vk_error(device, diag, result, "vkWaitSemaphores");
     }
     return VYRE_OK;
+}
+
+uint64_t vy_queue_seen(vyre_device *device)
+{
+    return atomic_load(&device->seen);
 }
 
 uint64_t vy_queue_submitted(vyre_device *device)

@@ -56,6 +56,7 @@
     X(vkDestroyShaderModule)                                                                       \
     X(vkCreatePipelineCache)                                                                       \
     X(vkDestroyPipelineCache)                                                                      \
+    X(vkGetPipelineCacheData)                                                                      \
     X(vkCreateComputePipelines)                                                                    \
     X(vkDestroyPipeline)                                                                           \
     X(vkCreatePipelineLayout)                                                                      \
@@ -91,8 +92,14 @@
     X(vkCmdUpdateBuffer)                                                                           \
     X(vkCmdCopyBuffer)
 
-/* Used where the device has synchronization2. */
-#define VY_DEVICE_OPTIONAL_FUNCTIONS(X) X(vkCmdPipelineBarrier2)
+/* Used where the device has the feature or extension: synchronization2, bufferDeviceAddress,
+ * VK_KHR_push_descriptor, VK_EXT_calibrated_timestamps, VK_EXT_device_fault. */
+#define VY_DEVICE_OPTIONAL_FUNCTIONS(X)                                                            \
+    X(vkCmdPipelineBarrier2)                                                                       \
+    X(vkGetBufferDeviceAddress)                                                                    \
+    X(vkCmdPushDescriptorSetKHR)                                                                   \
+    X(vkGetCalibratedTimestampsEXT)                                                                \
+    X(vkGetDeviceFaultInfoEXT)
 
 typedef struct vy_instance_table {
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;

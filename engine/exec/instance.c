@@ -201,7 +201,7 @@ static vyre_result place(vyre_pipeline *p, vy_instance *in, const vy_job *job, u
     uint64_t size = vy_job_size(job, b);
     vyre_result code = VYRE_OK;
     if (size == 0) {
-        in->pieces[b] = (vy_piece){vy_memory_zeros(p->device), 0, 0};
+        in->pieces[b] = (vy_piece){vy_memory_zeros(p->device)->buffer, 0, 0};
         in->identities[b] = 0;
     } else if (job->is_resident[b]) {
         in->pieces[b] = (vy_piece){job->residents[b].buffer, job->params->bindings[b].offset, size};

@@ -55,7 +55,7 @@ static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, VkDe
 static void begin_label(const recorder *r, const char *text)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VY_DEBUG_LABELS && device->vki.vkCmdBeginDebugUtilsLabelEXT) {
+    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdBeginDebugUtilsLabelEXT) {
         VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                       .pLabelName = text};
         device->vki.vkCmdBeginDebugUtilsLabelEXT(r->commands, &label);
@@ -65,7 +65,7 @@ static void begin_label(const recorder *r, const char *text)
 static void end_label(const recorder *r)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VY_DEBUG_LABELS && device->vki.vkCmdEndDebugUtilsLabelEXT) {
+    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdEndDebugUtilsLabelEXT) {
         device->vki.vkCmdEndDebugUtilsLabelEXT(r->commands);
     }
 }

@@ -42,7 +42,7 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .alias = instance->alias,
         .binding_count = pipeline->binding_count,
         .until = vy_kernel_until(pipeline->kernel),
-        .serialize = (pipeline->device->debug & VY_DEBUG_SERIALIZE) != 0,
+        .serialize = (pipeline->device->debug & VYRE_DEBUG_SERIALIZE) != 0,
         .has_timestamps = instance->has_timestamps,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };

@@ -10,7 +10,8 @@
 #define PAGE_SLOTS 256u
 #define FULL_USAGE                                                                                 \
     (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
-     VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT)
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |                      \
+     VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT)
 
 typedef struct slot {
     uint32_t generation; /* from 1 */
@@ -22,6 +23,7 @@ typedef struct slot {
     VkBuffer buffer;
     uint64_t size;
     VkBufferUsageFlags usage;
+    VkDeviceAddress address;
     char name[NAME_SIZE];
 } slot;
 
@@ -186,7 +188,8 @@ vyre_result vy_resident_acquire(vyre_device *device, vyre_buffer buffer, const c
     slot *s = find(device, buffer, what, diag);
     if (s) {
         s->pins++;
-        *out = (vy_resident){(uint32_t)(buffer.bits & FIELD_MASK), s->buffer, s->size, s->usage};
+        *out = (vy_resident){(uint32_t)(buffer.bits & FIELD_MASK), s->buffer, s->size, s->usage,
+                             s->address};
     }
     vy_mutex_unlock(&table->mutex);
     return s ? VYRE_OK : VYRE_ERROR_INVALID_ARGUMENT;
@@ -210,6 +213,14 @@ vyre_result vy_resident_import(vyre_device *device, VkBuffer buffer, uint64_t si
 {
     slot contents = {.is_imported = true, .buffer = buffer, .size = size, .usage = usage};
     snprintf(contents.name, sizeof contents.name, "%s", name ? name : "imported");
+    if (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT &&
+        device->snapshot.has[VY_FEATURE_bufferDeviceAddress]) {
+        VkBufferDeviceAddressInfo info = {
+            .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+            .buffer = buffer,
+        };
+        contents.address = device->vk.vkGetBufferDeviceAddress(device->device, &info);
+    }
     return add(device, &contents, out_buffer, diag);
 }
 
@@ -233,12 +244,14 @@ vyre_result vyre_buffer_create(vyre_device *device, const vyre_buffer_params *pa
     slot contents = {.size = params->size, .usage = FULL_USAGE};
     snprintf(contents.name, sizeof contents.name, "%s", params->name ? params->name : "buffer");
     if (params->size == 0) {
-        contents.buffer = vy_memory_zeros(device);
+        contents.buffer = vy_memory_zeros(device)->buffer;
+        contents.address = vy_memory_zeros(device)->address;
         return add(device, &contents, out_buffer, diag);
     }
     code = vy_block_create(device, VY_MEMORY_DEVICE, params->size, contents.name, &contents.block,
                            diag);
     contents.buffer = contents.block.buffer;
+    contents.address = contents.block.address;
     if (code == VYRE_OK && !(params->flags & VYRE_BUFFER_UNINITIALIZED)) {
         code = vy_transfer_fill(device, contents.buffer, 0, (params->size + 3) / 4 * 4, 0, diag);
     }

@@ -11,6 +11,7 @@ typedef struct vy_resident {
     VkBuffer buffer;
     uint64_t size;
     VkBufferUsageFlags usage;
+    VkDeviceAddress address; /* 0: only by descriptors */
 } vy_resident;
 
 vyre_result vy_slot_table_create(vyre_device *device, vy_slot_table **out_table, vyre_diag *diag);

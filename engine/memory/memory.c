@@ -150,6 +150,9 @@ vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_d
         .pVulkanFunctions = &functions,
         .vulkanApiVersion = VK_API_VERSION_1_2, /* newer functions are not given */
     };
+    if (device->snapshot.has[VY_FEATURE_bufferDeviceAddress]) {
+        info.flags |= VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT;
+    }
     if (device->snapshot.has_extension[VY_EXTENSION_EXT_memory_budget]) {
         info.flags |= VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT;
     }
@@ -184,9 +187,20 @@ void vy_memory_destroy(vyre_device *device, vy_memory **memory)
     *memory = NULL;
 }
 
-VkBuffer vy_memory_zeros(const vyre_device *device)
+const vy_block *vy_memory_zeros(const vyre_device *device)
 {
-    return device->memory->zeros.buffer;
+    return &device->memory->zeros;
+}
+
+uint64_t vy_memory_trim(vyre_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+bool vy_block_is_direct(const vy_block *block)
+{
+    return block->mapped && (block->properties & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
 }
 
 vy_transfer_pool *vy_memory_transfers(vyre_device *device)
@@ -270,6 +284,13 @@ static VmaAllocationCreateInfo allocation_info(vy_memory_kind kind)
     return info;
 }
 
+static VkMemoryPropertyFlags vy_memory_properties(vy_memory *m, uint32_t type)
+{
+    VkMemoryPropertyFlags flags = 0;
+    vmaGetMemoryTypeProperties(m->allocator, type, &flags);
+    return flags;
+}
+
 vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t size,
                             const char *name, vy_block *out_block, vyre_diag *diag)
 {
@@ -286,19 +307,25 @@ vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t s
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = (size + 3) / 4 * 4, /* fills and copies are of whole words */
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT,
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT,
     };
     VmaAllocationCreateInfo allocation = allocation_info(kind);
     VmaAllocationInfo result_info = {0};
+    VmaAllocation made = NULL;
     vy_block block = {.size = size};
     vyre_result code = VYRE_OK;
+    if (device->snapshot.has[VY_FEATURE_bufferDeviceAddress]) {
+        buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    }
     vy_mutex_lock(&m->mutex);
     block.serial = ++m->last_serial;
     if (!vy_reserve_fill(&m->reserve)) {
         code = vy_diag_no_memory(diag);
     } else {
-        VkResult result = vmaCreateBuffer(m->allocator, &buffer, &allocation, &block.buffer,
-                                          &block.allocation, &result_info);
+        VkResult result =
+            vmaCreateBuffer(m->allocator, &buffer, &allocation, &block.buffer, &made, &result_info);
+        block.allocation = made;
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
             code = out_of_memory(device, result, size, kind, diag);
         } else if (result != VK_SUCCESS) {
@@ -310,6 +337,14 @@ vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t s
         return code;
     }
     block.mapped = result_info.pMappedData;
+    block.properties = vy_memory_properties(m, result_info.memoryType);
+    if (device->snapshot.has[VY_FEATURE_bufferDeviceAddress]) {
+        VkBufferDeviceAddressInfo address = {
+            .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+            .buffer = block.buffer,
+        };
+        block.address = device->vk.vkGetBufferDeviceAddress(device->device, &address);
+    }
     vy_set_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)block.buffer, name);
     *out_block = block;
     return VYRE_OK;

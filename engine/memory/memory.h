@@ -6,20 +6,27 @@
 #include "engine/device/device.h"
 
 typedef enum vy_memory_kind {
-    VY_MEMORY_DEVICE,  /* resident */
-    VY_MEMORY_UPLOAD,  /* written by the host, read by the device once */
-    VY_MEMORY_TABLE,   /* written by the host once, read by the device often */
-    VY_MEMORY_READBACK /* written by the device, read by the host */
+    VY_MEMORY_DEVICE,      /* resident; in another type of memory where the device's own is full */
+    VY_MEMORY_DEVICE_ONLY, /* resident, or fail */
+    VY_MEMORY_MAPPABLE,    /* resident and mapped, or fail with DEVICE_OUT_OF_MEMORY */
+    VY_MEMORY_UPLOAD,      /* written by the host, read by the device once */
+    VY_MEMORY_TABLE,       /* written by the host, read by the device often */
+    VY_MEMORY_READBACK     /* written by the device, read by the host */
 } vy_memory_kind;
 
 /* A VkBuffer with its memory. All zero: none. */
 typedef struct vy_block {
     VkBuffer buffer;
-    struct VmaAllocation_T *allocation;
+    void *allocation; /* VMA's or the host's */
     uint64_t size;
-    void *mapped;    /* all but DEVICE */
+    void *mapped;            /* all but DEVICE and DEVICE_ONLY */
+    VkDeviceAddress address; /* 0 where the device has no addresses */
+    VkMemoryPropertyFlags properties;
     uint64_t serial; /* never given twice by a device: drivers give VkBuffer handles again */
 } vy_block;
+
+/* Mapped and the device's own (or the only memory there is): kernels may read it where it lies. */
+bool vy_block_is_direct(const vy_block *block);
 
 vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_diag *diag);
 void vy_memory_destroy(vyre_device *device, vy_memory **memory);
@@ -39,7 +46,9 @@ vyre_result vy_block_flush(vyre_device *device, const vy_block *block, uint64_t 
 vyre_result vy_block_invalidate(vyre_device *device, const vy_block *block, uint64_t offset,
                                 uint64_t size, vyre_diag *diag);
 /* 256 bytes of zeros, bound where a length is zero. */
-VkBuffer vy_memory_zeros(const vyre_device *device);
+const vy_block *vy_memory_zeros(const vyre_device *device);
+/* Gives idle staging back; returns the bytes. */
+uint64_t vy_memory_trim(vyre_device *device);
 
 /* ---- transfer.c: each submits and waits -------------------------------------------------------
  */
