@@ -4,6 +4,7 @@
 
 #include "engine/memory/buffer.h"
 #include "engine/memory/memory.h"
+#include "engine/pipeline/cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,13 +75,10 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
         return vy_vk_error(device, diag, result, "vkCreateSemaphore");
     }
     vy_set_name(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)device->timeline, "vyre timeline");
-    VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    result =
-        device->vk.vkCreatePipelineCache(device->device, &cache, NULL, &device->pipeline_cache);
-    if (result != VK_SUCCESS) {
-        return vy_vk_error(device, diag, result, "vkCreatePipelineCache");
+    vyre_result code = vy_cache_create(device, diag);
+    if (code == VYRE_OK) {
+        code = vy_memory_create(device, &device->memory, diag);
     }
-    vyre_result code = vy_memory_create(device, &device->memory, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -214,8 +212,17 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     vy_log_init(&device->log, params.log, params.log_user, options.log_level);
     device->debug = options.debug;
     vyre_result code = VYRE_OK;
+    if (params.cache_dir && params.cache_dir[0]) {
+        size_t size = strlen(params.cache_dir) + 1;
+        device->cache_dir = vy_alloc_zeroed(&device->allocator, size, 1);
+        if (device->cache_dir) {
+            memcpy(device->cache_dir, params.cache_dir, size);
+        } else {
+            code = vy_diag_no_memory(diag);
+        }
+    }
     device->vki.vkGetInstanceProcAddr = (PFN_vkGetInstanceProcAddr)params.get_instance_proc_addr;
-    if (!device->vki.vkGetInstanceProcAddr) {
+    if (code == VYRE_OK && !device->vki.vkGetInstanceProcAddr) {
         code = vy_loader_open(&device->loader, &device->vki.vkGetInstanceProcAddr, diag);
     }
     if (code == VYRE_OK) {
@@ -259,9 +266,7 @@ void vyre_device_destroy(vyre_device **device_pointer)
         }
         vy_slot_table_destroy(d, &d->slots);
         vy_memory_destroy(d, &d->memory);
-        if (d->pipeline_cache) {
-            d->vk.vkDestroyPipelineCache(d->device, d->pipeline_cache, NULL);
-        }
+        vy_cache_destroy(d);
         if (d->timeline) {
             d->vk.vkDestroySemaphore(d->device, d->timeline, NULL);
         }
@@ -286,5 +291,6 @@ void vyre_device_destroy(vyre_device **device_pointer)
     vy_mutex_finish(&d->queue_mutex);
     vy_mutex_finish(&d->counter_mutex);
     vyre_allocator allocator = d->allocator;
+    vy_free(&allocator, d->cache_dir, d->cache_dir ? strlen(d->cache_dir) + 1 : 0);
     vy_free(&allocator, d, sizeof *d);
 }

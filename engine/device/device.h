@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+typedef struct vy_cache vy_cache;           /* engine/pipeline/cache.h */
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
 typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
@@ -62,7 +63,8 @@ struct vyre_device {
     atomic_bool lost;
     char lost_in[64]; /* what was being run; written once, before `lost` */
 
-    VkPipelineCache pipeline_cache;
+    VkPipelineCache pipeline_cache; /* set before `cache` is made: the host's */
+    vy_cache *cache;
     vy_memory *memory;
     vy_slot_table *slots;
     vy_runs *runs;

@@ -64,6 +64,8 @@ typedef struct vy_snapshot {
     bool has[VY_FEATURE_COUNT]; /* of an adopted device: enabled by the host */
     bool has_extension[VY_EXTENSION_COUNT];
     bool is_llvmpipe;
+    uint32_t driver_id; /* a VkDriverId */
+    uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;

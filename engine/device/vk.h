@@ -56,6 +56,7 @@
     X(vkDestroyShaderModule)                                                                       \
     X(vkCreatePipelineCache)                                                                       \
     X(vkDestroyPipelineCache)                                                                      \
+    X(vkMergePipelineCaches)                                                                       \
     X(vkGetPipelineCacheData)                                                                      \
     X(vkCreateComputePipelines)                                                                    \
     X(vkDestroyPipeline)                                                                           \
