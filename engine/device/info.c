@@ -178,6 +178,8 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
     add(&t, "probes:\n");
     add(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
     add(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
+    add(&t, "  native division                 %s\n", answer_text(i->native_divide));
+    add(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
     add(&t, "defects:\n  %s\n",
         i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");
     return t.length;

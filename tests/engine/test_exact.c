@@ -357,10 +357,10 @@ static bool is_listed(const vyre_device *device)
     "kernel { q[gid.x] = x[gid.x] / y[gid.x] r[gid.x] = sqrt(x[gid.x]) "                           \
     "c[gid.x] = x[gid.x] / 3.0 }\n"
 
-/* The table's beginning through a pipeline as programs have it. */
+/* The table through a pipeline as programs have it. */
 static void check_program(vyre_device *device)
 {
-    enum { COUNT = 4096 };
+    enum { COUNT = VY_EXACT_PAIRS };
     static float x[COUNT], y[COUNT];
     static uint32_t q[COUNT], r[COUNT], c[COUNT];
     engine_program p = engine_build(device, DIVIDES);
