@@ -14,7 +14,7 @@ vyre_result vy_judge_create(vyre_device *device, vy_layout *out_layout, VkPipeli
         return code;
     }
     vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre judge"};
-    shader.words = vy_kernel_judge(&shader.word_count);
+    shader.words = vy_kernel_judge(VYRE_INTERFACE_DESCRIPTOR, &shader.word_count);
     return vy_shader_create(device, out_layout, &shader, out_pipeline, diag);
 }
 
