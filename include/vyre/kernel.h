@@ -47,7 +47,8 @@ typedef struct vyre_kernel_params {
 /* Thread-safety: immutable. */
 typedef struct vyre_kernel vyre_kernel;
 
-/* The kernel keeps its own copy of what it needs: the program may be destroyed. params may be NULL.
+/* The kernel holds the program, from which the engine may have other words made: the program may be
+ * destroyed before it, and its memory is given back with the last kernel of it. params may be NULL.
  */
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_compile(const vyre_program *program,
                                                     const vyre_kernel_params *params,

@@ -261,8 +261,7 @@ static void test_spv_refuses_command_lines(void **state)
         {{"twice.vyre", "--format", "kernel"}, "not available yet"},
         {{"twice.vyre", "--format", "x"}, "--format takes"},
         {{"twice.vyre", "--target", "vulkan1.1"}, "--target takes"},
-        {{"twice.vyre", "--interface", "address"}, "not available yet"},
-        {{"twice.vyre", "--interface", "x"}, "--interface takes"},
+        {{"twice.vyre", "--interface", "x"}, "--interface takes descriptor or address"},
         {{"twice.vyre", "--dump-after", "x"}, "no pass 'x'"},
         {{"twice.vyre", "--segment", "x"}, "--segment takes"},
         {{"twice.vyre", "--segment", "1"}, "no segment 1"},
@@ -315,6 +314,10 @@ static void test_spv_writes_every_form(void **state)
     assert_file_has("out", "{\"schema\": \"vyre.spv/1\", \"program\": \"twice\", \"target\": "
                            "\"vulkan1.2\"");
     assert_file_has("out", "\"words\": [119734787, 66816,");
+    assert_file_has("out", "\"interface\": \"descriptor\"");
+    assert_int_equal(
+        run_tool("vyre-spv", "twice.vyre", "--interface", "address", "--format", "json", NULL), 0);
+    assert_file_has("out", "\"interface\": \"address\"");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
     char *file = get_file("twice.spv", &size);
     assert_non_null(file);
@@ -348,6 +351,11 @@ static void test_spv_inspects(void **state)
     }
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--requires", NULL), 0);
     assert_file_has("out", "vulkanMemoryModel\n");
+    assert_int_equal(run_tool("vyre-spv", SHADERS "package_closure.vyre", "--interface", "address",
+                              "--validate", "--stats", "--requires", NULL),
+                     0);
+    assert_file_has("out", "package_closure.seg1: valid for vulkan1.");
+    assert_file_has("out", "bufferDeviceAddress\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "build", NULL), 0);
     assert_file_has("out", "; segment 0 after build\nblock 1:\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);

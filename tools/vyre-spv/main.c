@@ -37,7 +37,7 @@ static const vy_option options[] = {
     {"--format", OPTION_FORMAT, "FORM",
      "asm (the default), bin, c, json (vyre.spv/1), text (the program)"},
     {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
-    {"--interface", OPTION_INTERFACE, "I", "descriptor"},
+    {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
     {"--stats", OPTION_STATS, NULL, "print sizes of every module"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
@@ -129,11 +129,12 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->target = strcmp(value, "vulkan1.2") ? VYRE_TARGET_VULKAN_1_3 : VYRE_TARGET_VULKAN_1_2;
         break;
     case OPTION_INTERFACE:
-        if (strcmp(value, "address") == 0) {
-            return vy_tool_usage(err, "vyre-spv",
-                                 "--interface address is not available yet; use descriptor");
+        if (strcmp(value, "descriptor") && strcmp(value, "address")) {
+            return usage_of(err, "--interface", "descriptor or address", value);
         }
-        return strcmp(value, "descriptor") ? usage_of(err, "--interface", "descriptor", value) : -1;
+        c->interface =
+            strcmp(value, "address") ? VYRE_INTERFACE_DESCRIPTOR : VYRE_INTERFACE_ADDRESS;
+        break;
     case OPTION_DUMP:
         c->dump_after = value;
         if (!is_pass(value)) {
@@ -220,7 +221,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 {
     vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
                                  .target = c->target,
-                                 .interface = VYRE_INTERFACE_DESCRIPTOR,
+                                 .interface = c->interface,
                                  .debug = c->debug,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,

@@ -19,6 +19,7 @@ typedef struct command {
     format format;
     uint32_t segment; /* UINT32_MAX: all */
     vyre_target target;
+    vyre_interface interface;
     bool validate, stats, requirements, debug, optimise;
 } command;
 
