@@ -57,6 +57,7 @@ struct vyre_device {
     void *host_user;
     VkSemaphore timeline;
     atomic_uint_least64_t seen; /* greatest value seen reached */
+    atomic_uint_least64_t retired_frame;
     uint64_t submitted;         /* the timeline's value once everything submitted has ended */
     atomic_bool is_losing;      /* taken by whoever notices first */
     atomic_bool lost;
@@ -158,6 +159,8 @@ vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline
 bool vy_queue_is_done(vyre_device *device, uint64_t value);
 /* The value that the last submission signals. */
 uint64_t vy_queue_submitted(vyre_device *device);
+/* Waits for the whole device, under the queue's lock: the last proof that nothing runs. */
+void vy_queue_settle(vyre_device *device);
 /* The greatest value that was seen to have been reached; no Vulkan call. */
 uint64_t vy_queue_seen(vyre_device *device);
 /* For teardown: waits for a value whatever happens. */

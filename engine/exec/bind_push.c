@@ -47,6 +47,7 @@ static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge
         p->device->vk.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0,
                                                 count, writes);
         vy_count(p->device, descriptor_writes, count);
+        in->descriptor_writes += count;
     }
 }
 

@@ -71,6 +71,7 @@ static void write(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judg
     if (count) {
         p->device->vk.vkUpdateDescriptorSets(p->device->device, count, writes, 0, NULL);
         vy_count(p->device, descriptor_writes, count);
+        in->descriptor_writes += count;
     }
 }
 

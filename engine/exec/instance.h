@@ -63,6 +63,7 @@ struct vy_instance {
     bool has_timestamps;
     vy_commands ownership[2]; /* acquire, release: recorded for each dispatch that needs them */
 
+    uint32_t descriptor_writes; /* for the dispatch prepared last */
     vy_lane lanes[VY_MAX_LANES];
     uint32_t lane_count;
     VkDescriptorPool pool;
