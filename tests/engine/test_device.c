@@ -47,6 +47,10 @@ static vy_snapshot good_snapshot(void)
                               .index = 2,
                               .api_version = VK_API_VERSION_1_3,
                               .offset_alignment = 4,
+                              .max_workgroup_invocations = 1024,
+                              .max_shared_size = 49152,
+                              .max_storage_buffers = 64,
+                              .max_push_constants_size = 256,
                               .timestamp_ns = 1},
                      .queue_family = 0,
                      .timestamp_bits = 64};
