@@ -2,6 +2,8 @@
  * place that knows all parts of the engine. */
 #include "engine/device/device.h"
 
+#include "engine/exec/recording.h"
+#include "engine/exec/run.h"
 #include "engine/memory/buffer.h"
 #include "engine/memory/memory.h"
 
@@ -113,7 +115,8 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
     if (code != VYRE_OK) {
         return code;
     }
-    return vy_slot_table_create(device, &device->slots, diag);
+    code = vy_slot_table_create(device, &device->slots, diag);
+    return code == VYRE_OK ? vy_runs_create(device, diag) : code;
 }
 
 static vyre_result create_logical(vyre_device *device, vyre_diag *diag)
@@ -204,11 +207,6 @@ void vyre_device_get_counters(const vyre_device *device, vyre_device_counters *o
     }
 }
 
-void vyre_device_get_loss(vyre_device *device, vyre_loss *out_loss)
-{
-    vy_device_loss_base(device, out_loss);
-}
-
 vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **out_device,
                                vyre_diag *diag)
 {
@@ -270,12 +268,10 @@ void vyre_device_destroy(vyre_device **device_pointer)
         if (d->timeline) {
             vy_queue_drain(d, vy_queue_submitted(d));
         }
-        if (d->children) {
-            vy_log_write(&d->log, VYRE_LOG_ERROR,
-                         "the device is destroyed before %u of its pipelines. Fix: destroy the "
-                         "pipelines first",
-                         (unsigned)d->children);
-        }
+        vy_runs_end(d, NULL);
+        vy_sequences_detach(d);
+        vy_runs_detach_pipelines(d);
+        vy_runs_destroy(d);
         vy_slot_table_destroy(d, &d->slots);
         vy_memory_destroy(d, &d->memory);
         if (d->pipeline_cache && !d->has_host_cache) {

@@ -1,5 +1,5 @@
-/* The one file that knows which thread library there is: mutexes, conditions, threads and a clock. C11 threads are not
- * used, since ThreadSanitizer does not understand glibc's. */
+/* The one file that knows which thread library there is: mutexes, conditions, threads and a clock.
+ * C11 threads are not used, since ThreadSanitizer does not understand glibc's. */
 #ifndef VY_THREAD_H
 #define VY_THREAD_H
 

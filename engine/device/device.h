@@ -58,10 +58,7 @@ struct vyre_device {
     void (*host_unlock)(void *user);
     void *host_user;
     VkSemaphore timeline;
-    atomic_uint_least64_t seen; /* greatest value seen reached */
     atomic_uint_least64_t retired_frame;
-    uint64_t submitted;         /* the timeline's value once everything submitted has ended */
-    atomic_bool is_losing;      /* taken by whoever notices first */
     atomic_uint_least64_t seen;      /* greatest value seen reached */
     atomic_uint_least64_t submitted; /* its value once everything submitted has ended; written under
                                         the queue's lock */
@@ -86,7 +83,6 @@ struct vyre_device {
 
     vy_mutex counter_mutex;
     vyre_device_counters counters;
-    uint32_t children; /* pipelines alive, under counter_mutex */
     bool has_mutexes;
 };
 

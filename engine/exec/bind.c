@@ -11,7 +11,10 @@ const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
         bool can = s->has[VY_FEATURE_bufferDeviceAddress] && device->vk.vkGetBufferDeviceAddress;
         return can ? &vy_binder_address : NULL;
     }
-    if (device->vk.vkCmdPushDescriptorSetKHR && buffer_count <= s->max_push_descriptors) {
+    /* GPU-assisted validation (1.3.239) loses pushed descriptors: nothing is read or written. */
+    bool is_instrumented = device->validation == VYRE_VALIDATION_GPU_ASSISTED;
+    if (device->vk.vkCmdPushDescriptorSetKHR && buffer_count <= s->max_push_descriptors &&
+        !is_instrumented) {
         return &vy_binder_push;
     }
     return &vy_binder_set;
@@ -32,8 +35,8 @@ static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uin
     (*count)++;
 }
 
-uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
-                        bool is_judge, VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes)
+uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane, bool is_judge,
+                        VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes)
 {
     uint32_t count = 0, n = p->binding_count;
     vy_piece hidden[VY_HIDDEN_COUNT];

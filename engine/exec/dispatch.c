@@ -17,10 +17,14 @@ static vyre_result check_pipeline(const vyre_pipeline *pipeline, const void *par
 }
 
 /* The call's own copy: short structs of older callers are made whole. */
-static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *given,
                          vy_run **out_run, vyre_diag *diag)
 {
-    vyre_result code = check_pipeline(pipeline, params, diag);
+    vyre_dispatch_params params;
+    vyre_result code = check_pipeline(pipeline, given, diag);
+    if (code == VYRE_OK) {
+        code = vy_params_read(vyre_dispatch_params, &params, given, diag);
+    }
     if (code != VYRE_OK) {
         return code;
     }
@@ -28,7 +32,7 @@ static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *pa
     if (!run) {
         return vy_diag_no_memory(diag);
     }
-    code = vy_run_start(pipeline, params, run, diag);
+    code = vy_run_start(pipeline, &params, run, diag);
     *out_run = code == VYRE_OK ? run : NULL;
     return code;
 }
@@ -49,8 +53,7 @@ vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *p
     }
     vyre_device *device = pipeline->device;
     uint64_t timeout = params->timeout_ns;
-    uint64_t deadline =
-        timeout == 0 || timeout > UINT64_MAX - begin ? UINT64_MAX : begin + timeout;
+    uint64_t deadline = timeout == 0 || timeout > UINT64_MAX - begin ? UINT64_MAX : begin + timeout;
     code = vy_run_wait(device, run, deadline, diag);
     if (code == VYRE_OK) {
         return vy_run_finish(device, run, out_report, diag);

@@ -127,9 +127,9 @@ static bool names_same_buffers(const vy_instance *in, const vy_job *job)
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
         const vyre_binding *given = &job->bindings[b];
         bool is_named = job->is_resident[b] && vy_job_size(job, b) > 0;
-        if (is_named && (in->identities[b] != given->buffer.bits ||
-                         in->pieces[b].offset != given->offset ||
-                         in->pieces[b].size != vy_job_size(job, b))) {
+        if (is_named &&
+            (in->identities[b] != given->buffer.bits || in->pieces[b].offset != given->offset ||
+             in->pieces[b].size != vy_job_size(job, b))) {
             return false;
         }
     }
@@ -139,8 +139,7 @@ static bool names_same_buffers(const vy_instance *in, const vy_job *job)
 static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice)
 {
     size_t size = job->execution_count * sizeof *job->executions;
-    return in->is_shaped && in->binder == job->binder &&
-           in->choice.interface == choice.interface &&
+    return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
@@ -376,8 +375,7 @@ static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_
 
 static void fill_move(const vy_instance *in, const vy_command *command, unsigned char *region)
 {
-    uint32_t *words =
-        (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
+    uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
     uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
     if (command->kind == VY_COMMAND_FILL) {
         vy_fill_fill_block(count, command->word,

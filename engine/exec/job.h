@@ -27,7 +27,8 @@ typedef struct vy_job {
 /* On failure there is nothing to finish. `is_recording`: host memory is refused. */
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
                         bool is_recording, vy_scratch *scratch, vy_job *out_job, vyre_diag *diag);
-/* Lets the buffers go. `value`: the timeline's value until which the device may use them; 0: none. */
+/* Lets the buffers go. `value`: the timeline's value until which the device may use them; 0: none.
+ */
 void vy_job_release(vyre_pipeline *pipeline, vy_job *job, uint64_t value);
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding);

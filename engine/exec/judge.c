@@ -69,9 +69,8 @@ vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *bind
         code = make(device, binder, &shader, &k->judges[binder->interface], diag);
     }
     if (code == VYRE_OK && has_moves) {
-        vy_shader shader = {.workgroup = {MOVE_WORKGROUP, 1, 1},
-                            .is_folded = true,
-                            .label = "vyre fill"};
+        vy_shader shader = {
+            .workgroup = {MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre fill"};
         shader.words = vy_kernel_fill(&shader.word_count);
         code = make(device, binder, &shader, &k->fill, diag);
         shader.label = "vyre copy";

@@ -1,5 +1,5 @@
-/* What a dispatch copies and makes zero before its first pass, and copies back after its last. Pure:
- * decided from the job alone. */
+/* What a dispatch copies and makes zero before its first pass, and copies back after its last.
+ * Pure: decided from the job alone. */
 #ifndef VY_MOVES_H
 #define VY_MOVES_H
 

@@ -16,9 +16,8 @@ vyre_result vy_ownership_check(const vyre_pipeline *p, const vy_job *job,
                                const vyre_host_sync *sync, vyre_diag *diag)
 {
     for (uint32_t i = 0; sync && i < sync->acquire_count + sync->release_count; i++) {
-        const vyre_ownership *o = i < sync->acquire_count
-                                      ? &sync->acquires[i]
-                                      : &sync->releases[i - sync->acquire_count];
+        const vyre_ownership *o =
+            i < sync->acquire_count ? &sync->acquires[i] : &sync->releases[i - sync->acquire_count];
         if (!find(p, job, o->buffer)) {
             return vy_invalid(diag,
                               "a buffer whose ownership is transferred (0x%llx) is not bound in "

@@ -20,7 +20,7 @@ enum {
     VY_MEM_READBACK = 28,
     VY_MEM_CRUMBS = 29,
     VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
-    VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
+    VY_MEM_RECORDS = 62,     /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,
     VY_MEM_COUNT = 64
 };
@@ -47,7 +47,7 @@ enum {
 typedef struct vy_command {
     uint8_t kind;
     uint8_t target, source; /* VY_MEM_*: FILL, COPY; TIMESTAMP: VY_TIME_* in target */
-    bool is_by_kernel;      /* FILL, COPY: by a dispatch, with the transfer's block of that number */
+    bool is_by_kernel; /* FILL, COPY: by a dispatch, with the transfer's block of that number */
     uint32_t block;
     vy_barrier barrier;
     uint32_t execution, pass; /* index in the pass; index of the pass in the chunk */

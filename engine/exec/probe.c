@@ -157,7 +157,7 @@ vyre_result vyre_device_probe(vyre_device *device, vyre_diag *diag)
     const uint32_t *words = probe_words(device->snapshot.info.float_modes, &count);
     vy_shader shader = {
         .words = words, .word_count = count, .workgroup = {1, 1, 1}, .label = "vyre probe"};
-    vyre_result code = vy_layout_create(device, 3, "vyre probe", &p.layout, diag);
+    vyre_result code = vy_layout_create(device, 3, false, "vyre probe", &p.layout, diag);
     if (code == VYRE_OK) {
         code = vy_shader_create(device, &p.layout, &shader, &p.pipeline, diag);
     }

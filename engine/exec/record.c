@@ -164,11 +164,10 @@ static void record_timestamp(const recorder *r, const vy_command *command)
         [VY_TIME_END] = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
     };
     if (command->target == VY_TIME_BEGIN) {
-        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->queries, 0,
-                                                    VY_TIME_COUNT);
+        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->queries, 0, VY_TIME_COUNT);
     }
-    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target],
-                                                r->queries, command->target);
+    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target], r->queries,
+                                                command->target);
 }
 
 static void record_transfer(recorder *r, const vy_command *command)

@@ -15,11 +15,13 @@ struct vyre_recording {
     vy_moves moves;
     vy_scratch scratch;
     vyre_retirement retirement;
-    bool is_given_up; /* by the host: idle when it is retired */
+    bool is_given_up;       /* by the host: idle when it is retired */
+    bool is_recorded_since; /* the last barrier of its sequence */
     vyre_report report;
 };
 
-/* Ready to be recorded: checked, with memory and blocks. The caller's arrays are not needed after. */
+/* Ready to be recorded: checked, with memory and blocks. The caller's arrays are not needed after.
+ */
 vyre_result vy_recording_take(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
                               vyre_recording **out_recording, vyre_diag *diag);
 /* Nothing of it is in flight. */
@@ -44,12 +46,15 @@ vyre_result vy_ownership_record(vyre_pipeline *pipeline, vy_instance *instance, 
 /* The same into given commands. */
 vyre_result vy_ownership_check(const vyre_pipeline *pipeline, const vy_job *job,
                                const vyre_host_sync *sync, vyre_diag *diag);
-void vy_ownership_transfer(vyre_pipeline *pipeline, const vy_job *job,
-                           const vyre_host_sync *sync, bool is_acquire, VkCommandBuffer commands);
+void vy_ownership_transfer(vyre_pipeline *pipeline, const vy_job *job, const vyre_host_sync *sync,
+                           bool is_acquire, VkCommandBuffer commands);
 
 /* ---- sequence.c ------------------------------------------------------------------------------ */
 
 /* For the end of a device: its sequences keep no Vulkan objects. */
 void vy_sequences_detach(vyre_device *device);
+/* The links of the device's list. */
+vyre_sequence **vy_sequence_next(vyre_sequence *sequence);
+vyre_sequence **vy_sequence_previous(vyre_sequence *sequence);
 
 #endif

@@ -404,7 +404,8 @@ vyre_result vy_replay_advance(vy_replay *r, vyre_report *report, vyre_diag *diag
     vyre_result code = VYRE_OK;
     for (uint32_t i = 0; i < VY_MAX_LANES && code == VYRE_OK; i++) {
         uint32_t lane = oldest(r);
-        if (lane == VY_MAX_LANES || !vy_queue_is_done(r->pipeline->device, r->flights[lane].value)) {
+        if (lane == VY_MAX_LANES ||
+            !vy_queue_is_done(r->pipeline->device, r->flights[lane].value)) {
             break;
         }
         code = vy_check_lost(r->pipeline->device, diag);

@@ -1,8 +1,8 @@
 /* The strategy that is always possible: a dispatch for each segment and pass, in chunks of recorded
- * commands that are submitted as often as needed. Without `until` a dispatch is as few chunks as the
- * limit of dispatches allows, two in flight; with it they grow 1, 2, 4, ..., and one is submitted
- * ahead of the one that runs, so that what is submitted in vain after convergence is at most the rest
- * of one chunk and the next. Nothing here waits. */
+ * commands that are submitted as often as needed. Without `until` a dispatch is as few chunks as
+ * the limit of dispatches allows, two in flight; with it they grow 1, 2, 4, ..., and one is
+ * submitted ahead of the one that runs, so that what is submitted in vain after convergence is at
+ * most the rest of one chunk and the next. Nothing here waits. */
 #ifndef VY_REPLAY_H
 #define VY_REPLAY_H
 

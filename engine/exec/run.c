@@ -18,7 +18,8 @@ struct vy_runs {
     vy_run **list;
     uint32_t count, capacity;
     uint32_t active, abandoned;
-    vyre_pipeline *pipelines; /* under pipeline_mutex */
+    vyre_pipeline *pipelines; /* under pipeline_mutex, as are */
+    vyre_sequence *sequences;
     vy_mutex pipeline_mutex;
     vy_thread thread;
     bool has_thread, is_ending;
@@ -146,7 +147,6 @@ static void empty_one(void *unused, vyre_pipeline *p)
 
 uint64_t vy_pool_evict(vyre_device *device)
 {
-    vy_runs *runs = device->runs;
     uint64_t blocks = 0, before = 0, after = 0;
     vy_runs_collect(device);
     vy_memory_usage(device, &blocks, &before);
@@ -161,9 +161,44 @@ void vy_runs_detach_pipelines(vyre_device *device)
     while (runs && runs->pipelines) {
         vyre_pipeline *p = runs->pipelines;
         vy_pool_remove_pipeline(p);
+        vy_pool_empty(p);
         vy_recordings_detach(p);
         vy_pipeline_detach(p);
     }
+}
+
+void vy_runs_add_sequence(vyre_device *device, vyre_sequence *s)
+{
+    vy_runs *runs = device->runs;
+    vy_mutex_lock(&runs->pipeline_mutex);
+    *vy_sequence_next(s) = runs->sequences;
+    if (runs->sequences) {
+        *vy_sequence_previous(runs->sequences) = s;
+    }
+    runs->sequences = s;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+void vy_runs_remove_sequence(vyre_device *device, vyre_sequence *s)
+{
+    vy_runs *runs = device->runs;
+    vyre_sequence **next = vy_sequence_next(s), **previous = vy_sequence_previous(s);
+    vy_mutex_lock(&runs->pipeline_mutex);
+    if (*previous) {
+        *vy_sequence_next(*previous) = *next;
+    } else {
+        runs->sequences = *next;
+    }
+    if (*next) {
+        *vy_sequence_previous(*next) = *previous;
+    }
+    *next = *previous = NULL;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+vyre_sequence *vy_runs_first_sequence(vyre_device *device)
+{
+    return device->runs ? device->runs->sequences : NULL;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -491,7 +526,10 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
             waited_ns += vy_clock_ns() - start;
             waits++;
         }
-        if (code != VYRE_OK && code != VYRE_ERROR_TIMEOUT && code != VYRE_ERROR_DEVICE_LOST) {
+        if (code == VYRE_ERROR_TIMEOUT) {
+            return code;
+        }
+        if (code != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
             /* What the device may still write is kept until it is proven idle. */
             vy_run_abandon(device, run);
             return code;
@@ -609,7 +647,8 @@ void vy_runs_end(vyre_device *device, const vyre_pipeline *pipeline)
     for (uint32_t i = 0; runs; i++) {
         vy_mutex_lock(&runs->mutex);
         vy_run *run = i < runs->count ? runs->list[i] : NULL;
-        bool is_meant = run && run->state != VY_RUN_FREE && (!pipeline || run->pipeline == pipeline);
+        bool is_meant =
+            run && run->state != VY_RUN_FREE && (!pipeline || run->pipeline == pipeline);
         if (is_meant) {
             run->is_stop_wanted = true;
             run->waiters++;
@@ -679,9 +718,9 @@ static vyre_result stage_inputs(vy_run *run, vyre_diag *diag)
             run->report.uploads++;
         }
     }
-    return moves->upload_size ? vy_block_flush(run->pipeline->device, &in->upload, 0,
-                                               moves->upload_size, diag)
-                              : VYRE_OK;
+    return moves->upload_size
+               ? vy_block_flush(run->pipeline->device, &in->upload, 0, moves->upload_size, diag)
+               : VYRE_OK;
 }
 
 static vyre_result make_ready(vy_run *run, vyre_diag *diag)
@@ -721,8 +760,9 @@ static vyre_result take_sync(vy_run *run, const vyre_host_sync *sync, vyre_diag 
         return VYRE_OK;
     }
     if (sync->wait_count > VY_MAX_HOST_SEMAPHORES || sync->signal_count > VY_MAX_HOST_SEMAPHORES) {
-        return vy_invalid(diag, "more than %u semaphores to wait for or to signal were given. Fix: "
-                                "give fewer",
+        return vy_invalid(diag,
+                          "more than %u semaphores to wait for or to signal were given. Fix: "
+                          "give fewer",
                           VY_MAX_HOST_SEMAPHORES);
     }
     for (uint32_t i = 0; i < sync->wait_count; i++) {
@@ -735,7 +775,8 @@ static vyre_result take_sync(vy_run *run, const vyre_host_sync *sync, vyre_diag 
     r->signals = run->signals;
     r->wait_count = sync->wait_count;
     r->signal_count = sync->signal_count;
-    return vy_ownership_record(run->pipeline, run->instance, &run->job, sync, &r->before, &r->after, diag);
+    return vy_ownership_record(run->pipeline, run->instance, &run->job, sync, &r->before, &r->after,
+                               diag);
 }
 
 static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_diag *diag)

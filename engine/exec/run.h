@@ -17,10 +17,10 @@ typedef enum vy_run_state {
 typedef struct vy_run {
     uint32_t index, generation;
     vy_run_state state;
-    bool is_driven;    /* a thread is moving it on */
-    bool is_abandoned; /* nobody waits for it: freed when it has ended */
+    bool is_driven;      /* a thread is moving it on */
+    bool is_abandoned;   /* nobody waits for it: freed when it has ended */
     bool is_stop_wanted; /* no other chunk is to be submitted */
-    uint32_t waiters;  /* threads that hold it while they wait */
+    uint32_t waiters;    /* threads that hold it while they wait */
     vyre_pipeline *pipeline;
     vy_instance *instance;
     vy_job job;
@@ -40,7 +40,8 @@ typedef struct vy_run {
 vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag);
 /* Nothing is in flight any more. */
 void vy_runs_destroy(vyre_device *device);
-/* For the end of a device that still has pipelines: they keep no Vulkan objects, and refuse calls. */
+/* For the end of a device that still has pipelines: they keep no Vulkan objects, and refuse calls.
+ */
 void vy_runs_detach_pipelines(vyre_device *device);
 vy_engine_kernels *vy_runs_kernels(vyre_device *device);
 

@@ -1,5 +1,5 @@
-/* A kernel made ready for one device: layouts, and a VkPipeline for each segment in the variants that
- * dispatches have asked for. What a dispatch needs beyond is an instance of exec/. */
+/* A kernel made ready for one device: layouts, and a VkPipeline for each segment in the variants
+ * that dispatches have asked for. What a dispatch needs beyond is an instance of exec/. */
 #ifndef VY_PIPELINE_H
 #define VY_PIPELINE_H
 
@@ -49,6 +49,7 @@ struct vyre_pipeline {
     uint64_t used_bindings; /* of the descriptor set, hidden ones too */
     vyre_binding_mode bindings;
     const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
+    bool is_pushed;                          /* descriptors are recorded */
     bool has_until;
     vy_block tables;        /* constant tables that are too large for the modules */
     vy_execution *schedule; /* where it is the same for every dispatch, else NULL */
@@ -59,7 +60,7 @@ struct vyre_pipeline {
     VkPipeline *variants[VY_INTERFACES][2][2]; /* aliased, folded; by segment */
     vy_instance *idle;                         /* replay instances, last used first */
     uint32_t idle_count, busy_count;
-    struct vyre_recording *recordings;         /* alive or awaiting retirement */
+    struct vyre_recording *recordings; /* alive or awaiting retirement */
     struct vyre_recording *idle_recordings;
     struct vyre_sequence *sequences;
 
