@@ -361,6 +361,7 @@ static vyre_result compile(compiler *c)
         result = compile_segments(c);
         if (result == VYRE_OK) {
             copy_words_and_access(c);
+            result = c->file ? vy_kernel_file_check(c->file, c->kernel, c->diag) : VYRE_OK;
         }
     }
     if (result == VYRE_OK && (c->work.failed || c->kernel->arena.failed)) {

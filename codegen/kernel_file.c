@@ -85,8 +85,9 @@ vyre_result vy_kernel_file_take(const vy_kernel_file *file, vyre_kernel *kernel,
 {
     const vy_word_choice own = vy_word_choice_of(&kernel->variants->params);
     vyre_result result = take_segments(file, kernel, diag);
+    size_t at = 0;
     for (uint32_t i = 0; i < file->set_count && result == VYRE_OK; i++) {
-        vy_stored_set set = vy_kernel_file_set(file, i);
+        vy_stored_set set = vy_kernel_file_next_set(file, &at);
         vy_word_choice choice = set.choice;
         if (vy_word_choice_equals(choice, own)) {
             take_own(&set, kernel);
@@ -99,6 +100,19 @@ vyre_result vy_kernel_file_take(const vy_kernel_file *file, vyre_kernel *kernel,
         }
     }
     return result;
+}
+
+vyre_result vy_kernel_file_check(const vy_kernel_file *file, const vyre_kernel *kernel,
+                                 vyre_diag *diag)
+{
+    for (uint32_t i = 0; i < kernel->segment_count; i++) {
+        vy_kernel_segment segment;
+        vy_kernel_file_segment(file, i, &segment);
+        if (!vy_kernel_segment_matches(&segment, &kernel->segments[i])) {
+            return vy_kernel_file_damaged(diag, "a segment is not what this library makes of it");
+        }
+    }
+    return VYRE_OK;
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */

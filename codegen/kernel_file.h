@@ -29,8 +29,9 @@
 #define VY_FILE_HEADER_SIZE 24u
 #define VY_FILE_ALIASED     1u
 #define VY_FILE_DEBUG       2u
-/* Of all sets of words, since no two are of the same choice. */
-#define VY_FILE_MAX_SETS 256u
+/* As many as there are choices, of which no two are the same: targets, interfaces, float modes and
+ * flags. */
+#define VY_FILE_MAX_SETS (2u * 2u * 8u * 4u)
 
 /* What tells one set of words of a program from another. */
 typedef struct vy_word_choice {
@@ -68,8 +69,8 @@ vyre_result vy_kernel_file_open(const void *data, size_t size, vy_kernel_file *o
 /* What the file says of a segment, words, line and label aside. */
 void vy_kernel_file_segment(const vy_kernel_file *file, uint32_t segment,
                             vy_kernel_segment *out_segment);
-/* Set number `index`. */
-vy_stored_set vy_kernel_file_set(const vy_kernel_file *file, uint32_t index);
+/* The next set; *at goes on from 0. */
+vy_stored_set vy_kernel_file_next_set(const vy_kernel_file *file, size_t *at);
 /* A copy of the words of the set's next segment; *at goes on from 0 to the set's size. NULL without
  * memory. */
 uint32_t *vy_stored_set_next(const vy_stored_set *set, size_t *at, vy_arena *arena,
@@ -81,6 +82,9 @@ vyre_result vy_kernel_file_place(const vy_kernel_file *file, vyre_program *progr
  * words (is_precompiled is then set) and those of its variants. Errors: IO where the file is not
  * what this library makes of the program. */
 vyre_result vy_kernel_file_take(const vy_kernel_file *file, vyre_kernel *kernel, vyre_diag *diag);
+/* Holds a kernel whose words were compiled against the file that its variants come from. */
+vyre_result vy_kernel_file_check(const vy_kernel_file *file, const vyre_kernel *kernel,
+                                 vyre_diag *diag);
 /* Whether both say the same of a segment to the host. */
 bool vy_kernel_segment_matches(const vy_kernel_segment *a, const vy_kernel_segment *b);
 /* "the kernel file is damaged: ..." */

@@ -166,13 +166,12 @@ static const char *read_set(reader *r, uint32_t segment_count, bool is_checked, 
     return NULL;
 }
 
-vy_stored_set vy_kernel_file_set(const vy_kernel_file *file, uint32_t index)
+vy_stored_set vy_kernel_file_next_set(const vy_kernel_file *file, size_t *at)
 {
-    reader r = {.at = file->sets, .end = file->end};
-    vy_stored_set set = {.words = file->sets};
-    for (uint32_t i = 0; i <= index; i++) {
-        (void)read_set(&r, file->segment_count, true, &set);
-    }
+    reader r = {.at = file->sets + *at, .end = file->end};
+    vy_stored_set set = {.words = r.at};
+    (void)read_set(&r, file->segment_count, true, &set);
+    *at = (size_t)(r.at - file->sets);
     return set;
 }
 
