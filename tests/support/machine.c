@@ -1,5 +1,5 @@
 /* See machine.h. */
-#include "machine.h"
+#include "tests/support/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +71,19 @@ static uint32_t decoration_of(const machine *m, uint32_t id, uint32_t decoration
         const uint32_t *op = m->words + at;
         if ((op[0] & 0xffff) == SpvOpDecorate && op[1] == id && op[2] == decoration) {
             return op[3];
+        }
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t member_offset(const machine *m, uint32_t type, uint32_t member)
+{
+    for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
+        const uint32_t *op = m->words + at;
+        if ((op[0] & 0xffff) == SpvOpMemberDecorate && op[1] == type && op[2] == member &&
+            op[3] == SpvDecorationOffset) {
+            assert_true(op[4] % 4 == 0);
+            return op[4] / 4;
         }
     }
     return UINT32_MAX;
@@ -202,46 +215,90 @@ void machine_finish(machine *m)
     free(m->offsets);
 }
 
-/* ---- Pointers: variable and word ------------------------------------------------------------- */
+/* ---- Pointers: variable and word, or the two words of an address ----------------------------- */
+
+uint64_t machine_address(uint32_t binding)
+{
+    return ((uint64_t)binding + 3) << 32 | 0xfffff000u;
+}
+
+static uint32_t *dereference_address(machine *m, uint64_t address)
+{
+    for (uint32_t i = 0; i < MACHINE_MAX_BINDINGS; i++) {
+        uint64_t first = machine_address(i), end = first + 4ull * m->buffers[i].count;
+        if (address >= first && address < end) {
+            assert_true(address % 4 == 0);
+            return m->buffers[i].words + (address - first) / 4;
+        }
+    }
+    fail_msg("no buffer lies at address 0x%llx", (unsigned long long)address);
+    return NULL;
+}
+
+static uint32_t storage_of(const machine *m, uint32_t pointer)
+{
+    return at_id(m, at_id(m, pointer)[1])[2];
+}
+
+static uint64_t address_of(const machine *m, uint32_t pointer)
+{
+    return m->values[pointer][0] | (uint64_t)m->values[pointer][1] << 32;
+}
 
 static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
 {
     uint32_t variable = m->values[pointer][0], word = m->values[pointer][1];
-    const uint32_t *op = at_id(m, variable);
-    if (op[3] == SpvStorageClassStorageBuffer) {
+    switch (storage_of(m, pointer)) {
+    case SpvStorageClassPhysicalStorageBuffer:
+        m->access_count++;
+        return dereference_address(m, address_of(m, pointer));
+    case SpvStorageClassStorageBuffer: {
         uint32_t binding = decoration_of(m, variable, SpvDecorationBinding);
         assert_true(binding < MACHINE_MAX_BINDINGS);
         assert_true(word < m->buffers[binding].count);
         m->access_count++;
         return m->buffers[binding].words + word;
     }
-    if (op[3] == SpvStorageClassPushConstant) {
-        assert_true(word < 10);
+    case SpvStorageClassPushConstant:
+        assert_true((uint64_t)word + size <= MACHINE_PUSH_WORDS);
         return m->push + word;
+    default:
+        assert_true((uint64_t)word + size <= m->memory_size[variable]);
+        return m->memory[variable] + word;
     }
-    assert_true((uint64_t)word + size <= m->memory_size[variable]);
-    return m->memory[variable] + word;
 }
 
-static void access_chain(machine *m, const uint32_t *op)
+/* Words between the base and what the indices lead to. */
+static uint32_t chain_words(const machine *m, const uint32_t *op)
 {
-    uint32_t base = op[3], word = m->values[base][1];
-    uint32_t type = at_id(m, at_id(m, base)[1])[3];
+    uint32_t type = at_id(m, at_id(m, op[3])[1])[3], words = 0;
     for (uint32_t i = 4; i < op[0] >> 16; i++) {
         const uint32_t *row = at_id(m, type);
         uint32_t index = m->values[op[i]][0];
         if ((row[0] & 0xffff) == SpvOpTypeStruct) {
-            for (uint32_t k = 0; k < index; k++) {
-                word += size_of(m, row[2 + k]);
-            }
+            uint32_t offset = member_offset(m, type, index);
+            assert_int_not_equal(offset, UINT32_MAX);
+            words += offset;
             type = row[2 + index];
         } else {
             type = row[2];
-            word += index * size_of(m, type);
+            words += index * size_of(m, type);
         }
     }
-    m->values[op[2]][0] = m->values[base][0];
-    m->values[op[2]][1] = word;
+    return words;
+}
+
+static void access_chain(machine *m, const uint32_t *op)
+{
+    uint32_t words = chain_words(m, op);
+    if (storage_of(m, op[3]) == SpvStorageClassPhysicalStorageBuffer) {
+        uint64_t address = address_of(m, op[3]) + 4ull * words;
+        m->values[op[2]][0] = (uint32_t)address;
+        m->values[op[2]][1] = (uint32_t)(address >> 32);
+        return;
+    }
+    m->values[op[2]][0] = m->values[op[3]][0];
+    m->values[op[2]][1] = m->values[op[3]][1] + words;
 }
 
 /* ---- Operators ------------------------------------------------------------------------------- */
@@ -422,8 +479,6 @@ static uint32_t scalar(uint32_t op, uint32_t a, uint32_t b)
         return truth;
     }
     switch (op) {
-    case SpvOpBitcast:
-        return a;
     case SpvOpIAdd:
         return a + b;
     case SpvOpISub:
@@ -591,6 +646,9 @@ static void run_plain(machine *m, const uint32_t *op)
         for (uint32_t i = 3; i < length; i++) {
             m->values[op[2]][i - 3] = m->values[op[i]][0];
         }
+        return;
+    case SpvOpBitcast:
+        memcpy(m->values[op[2]], m->values[op[3]], sizeof m->values[0]);
         return;
     case SpvOpSelect:
         m->values[op[2]][0] = m->values[m->values[op[3]][0] ? op[4] : op[5]][0];
