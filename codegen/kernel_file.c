@@ -117,8 +117,8 @@ vyre_result vy_kernel_file_check(const vy_kernel_file *file, const vyre_kernel *
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-static vyre_result read_program(const vy_kernel_file *file, const vyre_allocator *allocator,
-                                vyre_program **out_program, vyre_diag *diag)
+vyre_result vy_kernel_file_program(const vy_kernel_file *file, const vyre_allocator *allocator,
+                                   vyre_program **out_program, vyre_diag *diag)
 {
     vyre_result result =
         vyre_program_parse(file->text, file->text_size, NULL, allocator, out_program, diag);
@@ -127,9 +127,14 @@ static vyre_result read_program(const vy_kernel_file *file, const vyre_allocator
     }
     if (vyre_program_hash(*out_program) != file->hash ||
         vyre_program_interface_hash(*out_program) != file->interface_hash) {
-        return vy_kernel_file_damaged(diag, "its hashes are not its program's");
+        result = vy_kernel_file_damaged(diag, "its hashes are not its program's");
+    } else {
+        result = vy_kernel_file_place(file, *out_program, diag);
     }
-    return vy_kernel_file_place(file, *out_program, diag);
+    if (result != VYRE_OK) {
+        vyre_program_destroy(out_program);
+    }
+    return result;
 }
 
 vyre_result vyre_kernel_load(const void *data, size_t size, const vyre_kernel_params *params,
@@ -152,7 +157,7 @@ vyre_result vyre_kernel_load(const void *data, size_t size, const vyre_kernel_pa
         result = vy_kernel_file_open(data, size, &file, diag);
     }
     if (result == VYRE_OK) {
-        result = read_program(&file, checked.allocator, &program, diag);
+        result = vy_kernel_file_program(&file, checked.allocator, &program, diag);
     }
     if (result == VYRE_OK) {
         result = vy_kernel_make(program, &checked, &file, out_kernel, diag);

@@ -78,6 +78,9 @@ uint32_t *vy_stored_set_next(const vy_stored_set *set, size_t *at, vy_arena *are
 /* Gives the program the places of the text from which the saved one was made. Errors: IO. */
 vyre_result vy_kernel_file_place(const vy_kernel_file *file, vyre_program *program,
                                  vyre_diag *diag);
+/* The program of a kernel file, with those places. Errors: as vyre_kernel_load. */
+vyre_result vy_kernel_file_program(const vy_kernel_file *file, const vyre_allocator *allocator,
+                                   vyre_program **out_program, vyre_diag *diag);
 /* Gives the kernel, which knows its program and what it is for, what the file has for it: its own
  * words (is_precompiled is then set) and those of its variants. Errors: IO where the file is not
  * what this library makes of the program. */
