@@ -71,9 +71,10 @@ VYRE_API VYRE_CHECK vyre_result vyre_kernel_save(const vyre_kernel *const *kerne
                                                  size_t *out_size, vyre_diag *diag);
 VYRE_API void vyre_kernel_free_data(const vyre_allocator *allocator, void **data, size_t size);
 /* The kernel for what `params` asks for: from its set of words, or compiled from the program where
- * the file has none; only then is anything dumped. The data may go afterwards. Sets that differ in
- * interface and aliasing alone are kept for when the engine needs them. Errors: IO (not a kernel file, another version, damaged: the message says
- * which), INVALID_PROGRAM, OUT_OF_HOST_MEMORY. */
+ * the file has none; only then is anything dumped. Sets that differ in interface or aliasing alone
+ * are kept for when the engine needs them. The data may go afterwards. Errors: IO (not a kernel
+ * file, another version, damaged: the message says which), INVALID_PROGRAM, INVALID_ARGUMENT,
+ * OUT_OF_HOST_MEMORY. */
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_load(const void *data, size_t size,
                                                  const vyre_kernel_params *params,
                                                  vyre_kernel **out_kernel, vyre_diag *diag);
