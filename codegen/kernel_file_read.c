@@ -5,11 +5,14 @@
 #include "codegen/kernel_file.h"
 #include "vyre/text.h"
 
-#include <spirv/unified1/spirv.h>
 #include <string.h>
 
 #define ALL_FLOAT_MODES                                                                            \
     (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
+/* Of the SPIR-V specification. */
+#define SPIRV_MAGIC        0x07230203u
+#define SPIRV_ENTRY_POINT  15u
+#define SPIRV_GL_COMPUTE   5u
 #define SPIRV_HEADER_WORDS 5u
 #define SPIRV_MAX_BOUND    4194303u /* the universal limit of ids */
 #define SEGMENT_SIZE       28u
@@ -84,7 +87,7 @@ vyre_result vy_kernel_file_damaged(vyre_diag *diag, const char *what)
 static bool is_entry_point(const unsigned char *words, uint32_t at, uint32_t length)
 {
     static const unsigned char main_text[8] = {'m', 'a', 'i', 'n', 0, 0, 0, 0};
-    return length >= 5 && word_at(words, at + 1) == SpvExecutionModelGLCompute &&
+    return length >= 5 && word_at(words, at + 1) == SPIRV_GL_COMPUTE &&
            memcmp(words + ((size_t)at + 3) * 4, main_text, sizeof main_text) == 0;
 }
 
@@ -94,7 +97,7 @@ static const char *find_fault(const unsigned char *words, uint32_t count, uint32
 {
     uint32_t version = target == VYRE_TARGET_VULKAN_1_2 ? 0x00010500u : 0x00010600u;
     uint32_t entry_points = 0;
-    if (count < SPIRV_HEADER_WORDS || word_at(words, 0) != SpvMagicNumber) {
+    if (count < SPIRV_HEADER_WORDS || word_at(words, 0) != SPIRV_MAGIC) {
         return "a module is not SPIR-V";
     }
     if (word_at(words, 1) != version) {
@@ -109,7 +112,7 @@ static const char *find_fault(const unsigned char *words, uint32_t count, uint32
         if (length == 0 || length > count - at) {
             return "a module's instructions do not fill it";
         }
-        if ((first & 0xffffu) == SpvOpEntryPoint) {
+        if ((first & 0xffffu) == SPIRV_ENTRY_POINT) {
             entry_points += is_entry_point(words, at, length) ? 1u : 2u;
         }
         at += length;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-const char small_text[] = "program s\nworkgroup 64\ninout y : u32[]\nout z : u32[len(y)]\n"
+const char small_text[] = "program sm\nworkgroup 64\nin y : u32[]\nout z : u32[len(y)]\n"
                           "kernel {\n    if y[gid.x] > 1 { trap(1) }\n    grid_sync\n"
                           "    z[gid.x] = y[0]\n}\n";
 

@@ -391,7 +391,7 @@ static void test_kernel_save_refuses_what_does_not_fit_together(void **state)
     char changed[400];
     assert_true(strlen(small_text) < sizeof changed);
     memcpy(changed, small_text, strlen(small_text) + 1);
-    strstr(changed, "program s")[8] = 'q';
+    strstr(changed, "program sm")[8] = 'q';
     vyre_kernel_params params = {.target = VYRE_TARGET_VULKAN_1_2};
     vyre_kernel *a = compile_text(small_text, NULL), *b = compile_text(small_text, &params),
                 *same = compile_text(small_text, NULL);
@@ -403,7 +403,7 @@ static void test_kernel_save_refuses_what_does_not_fit_together(void **state)
     const vyre_result invalid = VYRE_ERROR_INVALID_ARGUMENT;
     expect_save_error(lists[0], 3, invalid, "kernel 2 is NULL");
     expect_save_error(lists[1], 3, invalid, "kernel 2 is of another program (everything)");
-    expect_save_error(lists[2], 2, invalid, "kernel 1 is of another program (q)");
+    expect_save_error(lists[2], 2, invalid, "kernel 1 is of another program (qm)");
     expect_save_error(lists[3], 3, invalid, "kernels 1 and 2 have the same target");
     expect_save_error(lists[0], 0, invalid, "there are no kernels");
     expect_save_error(lists[0], 100000, invalid, "too many kernels");

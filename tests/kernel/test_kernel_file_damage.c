@@ -169,6 +169,8 @@ static void test_kernel_load_names_the_damage(void **state)
     expect_damage(file, l.counts + 12, 5, "its segments are not the program's");
     expect_damage(file, l.segments + 4, 4, "uses buffers that the program has not");
     expect_damage(file, l.segments + 8, 0x80000000, "uses buffers that the program has not");
+    expect_damage(file, l.segments + 12, 1, "uses buffers that the program has not"); /* in y */
+    expect_damage(file, l.segments + 12, 4, "uses buffers that the program has not");
     expect_damage(file, l.segments + 20, 2, "uses buffers that the program has not");
     expect_damage(file, l.sets, 0, "its number of sets");
     expect_damage(file, l.sets, 0xffffffff, "its number of sets");
@@ -187,8 +189,44 @@ static void test_kernel_load_names_the_damage(void **state)
     expect_damage(file, l.first_words + 16, 0x7fffffff, "a module's header is not one");
     expect_damage(file, l.first_words + 24, 0, "a module's instructions do not fill it");
     expect_damage(file, l.first_words + 24, 0xffff0011, "a module's instructions do not fill it");
+    size_t padding = l.text + 4 + get_u32(file, l.text);
+    assert_int_not_equal(padding % 4, 0);
+    file.data[padding] = 1;
+    seal(file);
+    expect_load_error(file, VYRE_ERROR_IO, "behind the program are not zero");
+    file.data[padding] = 0;
+    seal(file);
     vyre_kernel *kernel = load_kernel(file, NULL); /* and it is whole still */
     vyre_kernel_destroy(&kernel);
+    drop_bytes(&file);
+}
+
+/* A file of a library that makes other segments of the program is used as it is, and never mixed
+ * with what this one makes. */
+static void test_kernel_load_does_not_mix_libraries(void **state)
+{
+    (void)state;
+    const vyre_kernel_params missing = {.debug = 1};
+    bytes file = save_small();
+    layout l = find_layout(file);
+    set_u32(file, l.segments, get_u32(file, l.segments) + 1); /* one instruction more */
+    seal(file);
+    vyre_kernel *kernels[2] = {load_kernel(file, NULL), compile_text(small_text, &missing)};
+    vyre_kernel *none = kernels[0];
+    vyre_diag diag;
+    assert_int_equal(vyre_kernel_is_precompiled(kernels[0]), 1);
+    assert_int_equal(vyre_kernel_load(file.data, file.size, &missing, &none, &diag), VYRE_ERROR_IO);
+    assert_non_null(strstr(diag.message, "a segment is not what this library makes of it"));
+    assert_null(none);
+    void *data = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        vyre_kernel_save((const vyre_kernel *const *)kernels, 2, NULL, &data, &size, &diag),
+        VYRE_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(diag.message, "different versions of the library"));
+    assert_null(data);
+    vyre_kernel_destroy(&kernels[0]);
+    vyre_kernel_destroy(&kernels[1]);
     drop_bytes(&file);
 }
 
@@ -244,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_kernel_load_refuses_every_changed_bit),
         cmocka_unit_test(test_kernel_load_survives_changes_with_a_right_checksum),
         cmocka_unit_test(test_kernel_load_names_the_damage),
+        cmocka_unit_test(test_kernel_load_does_not_mix_libraries),
         cmocka_unit_test(test_kernel_load_checks_sets_and_text),
         cmocka_unit_test(test_kernel_load_refuses_other_files),
     };
