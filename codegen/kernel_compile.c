@@ -370,12 +370,30 @@ static vyre_result compile(compiler *c)
     return result;
 }
 
+/* The host orders dispatches by what the kernel says, which a kernel file may have said. */
+static vyre_result check_access(const compiler *c)
+{
+    for (uint32_t i = 0; i < c->split.segments.count; i++) {
+        const vy_kernel_segment *told = &c->description->segments[i];
+        const vy_access *made = &c->access[i];
+        if (told->reads != made->reads || told->writes != made->writes ||
+            told->atomics != made->atomics) {
+            return vy_kernel_file_damaged(c->diag,
+                                          "a segment is not what this library makes of it");
+        }
+    }
+    return VYRE_OK;
+}
+
 static vyre_result make_set(compiler *c, vy_word_set *set)
 {
     vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
     place_tables(c);
     if (result == VYRE_OK) {
         result = c->work.failed ? vy_diag_no_memory(c->diag) : compile_segments(c);
+    }
+    if (result == VYRE_OK) {
+        result = check_access(c);
     }
     if (result != VYRE_OK) {
         return result;

@@ -227,6 +227,18 @@ static void test_kernel_load_does_not_mix_libraries(void **state)
     assert_null(data);
     vyre_kernel_destroy(&kernels[0]);
     vyre_kernel_destroy(&kernels[1]);
+
+    /* A variant would read what the file says is not read. */
+    const uint32_t *words;
+    uint32_t count;
+    set_u32(file, l.segments + 4, 0);
+    seal(file);
+    kernels[0] = load_kernel(file, NULL);
+    assert_int_equal(vy_kernel_variant(kernels[0], (vy_variant){VYRE_INTERFACE_ADDRESS, false}, 0,
+                                       &words, &count, &diag),
+                     VYRE_ERROR_IO);
+    assert_null(words);
+    vyre_kernel_destroy(&kernels[0]);
     drop_bytes(&file);
 }
 
