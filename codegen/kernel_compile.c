@@ -1,6 +1,7 @@
 /* From a program to a kernel: split, SSA form and passes for each segment, words. The compile's own
  * memory is one arena that ends with it; what stays is copied to the kernel. */
 #include "codegen/interp/eval.h"
+#include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
 #include "codegen/passes/ssa.h"
 #include "codegen/spirv/spirv.h"
@@ -24,6 +25,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     uint64_t program_writes;
+    const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
 
@@ -157,14 +159,11 @@ static vyre_result compile_segments(compiler *c)
     return result;
 }
 
-static void copy_segments(compiler *c)
+static void copy_words_and_access(compiler *c)
 {
     vyre_kernel *k = c->kernel;
-    k->segment_count = c->split.segments.count;
-    k->segments = vy_arena_alloc(&k->arena, k->segment_count, sizeof *k->segments);
-    for (uint32_t i = 0; k->segments && i < k->segment_count; i++) {
+    for (uint32_t i = 0; i < k->segment_count; i++) {
         const vy_access *access = &c->access[i];
-        const vy_segment *source = &c->split.segments.data[i];
         vy_kernel_segment *out = &k->segments[i];
         out->words = copy_words(&k->arena, &c->words[i]);
         out->word_count = c->words[i].count;
@@ -172,6 +171,18 @@ static void copy_segments(compiler *c)
         out->reads = access->reads;
         out->writes = access->writes;
         out->atomics = access->atomics;
+    }
+}
+
+/* What is known of the segments without compiling them. */
+static void describe_segments(compiler *c)
+{
+    vyre_kernel *k = c->kernel;
+    k->segment_count = c->split.segments.count;
+    k->segments = vy_arena_alloc(&k->arena, k->segment_count, sizeof *k->segments);
+    for (uint32_t i = 0; k->segments && i < k->segment_count; i++) {
+        const vy_segment *source = &c->split.segments.data[i];
+        vy_kernel_segment *out = &k->segments[i];
         out->line = source->loc.line;
         if (source->name) {
             snprintf(out->label, sizeof out->label, "%.30s.%.30s", k->name, source->name);
@@ -337,21 +348,41 @@ static vyre_result compile(compiler *c)
     copy_sites(c);
     place_tables(c);
     copy_tables(c);
+    describe_segments(c);
     c->kernel->spill_words = c->split.spill_words;
     if (c->work.failed || c->kernel->arena.failed) {
         return vy_diag_no_memory(c->diag);
     }
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
-    if (result == VYRE_OK) {
-        result = compile_segments(c);
+    if (result == VYRE_OK && c->file) {
+        result = vy_kernel_file_take(c->file, c->kernel, c->diag);
     }
-    if (result == VYRE_OK) {
-        copy_segments(c);
+    if (result == VYRE_OK && !c->kernel->is_precompiled) {
+        result = compile_segments(c);
+        if (result == VYRE_OK) {
+            copy_words_and_access(c);
+            result = c->file ? vy_kernel_file_check(c->file, c->kernel, c->diag) : VYRE_OK;
+        }
     }
     if (result == VYRE_OK && (c->work.failed || c->kernel->arena.failed)) {
         result = vy_diag_no_memory(c->diag);
     }
     return result;
+}
+
+/* The host orders dispatches by what the kernel says, which a kernel file may have said. */
+static vyre_result check_access(const compiler *c)
+{
+    for (uint32_t i = 0; i < c->split.segments.count; i++) {
+        const vy_kernel_segment *told = &c->description->segments[i];
+        const vy_access *made = &c->access[i];
+        if (told->reads != made->reads || told->writes != made->writes ||
+            told->atomics != made->atomics) {
+            return vy_kernel_file_damaged(c->diag,
+                                          "a segment is not what this library makes of it");
+        }
+    }
+    return VYRE_OK;
 }
 
 static vyre_result make_set(compiler *c, vy_word_set *set)
@@ -360,6 +391,9 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
     place_tables(c);
     if (result == VYRE_OK) {
         result = c->work.failed ? vy_diag_no_memory(c->diag) : compile_segments(c);
+    }
+    if (result == VYRE_OK) {
+        result = check_access(c);
     }
     if (result != VYRE_OK) {
         return result;
@@ -401,25 +435,23 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
     return result;
 }
 
-vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
-                                vyre_kernel **out_kernel, vyre_diag *diag)
+vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
+                                  vyre_diag *diag)
 {
-    compiler c = {.program = program, .diag = diag};
-    vy_diag_clear(diag);
+    *out_params = (vyre_kernel_params){0};
+    if (given) {
+        size_t size = given->struct_size ? given->struct_size : sizeof *out_params;
+        memcpy(out_params, given, size < sizeof *out_params ? size : sizeof *out_params);
+    }
+    return check_params(out_params, diag);
+}
+
+vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
+                           const vy_kernel_file *file, vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    compiler c = {.program = program, .params = *params, .file = file, .diag = diag};
+    vyre_allocator memory = vy_allocator_or_default(params->allocator);
     *out_kernel = NULL;
-    if (!program) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
-                           "the program is NULL. Fix: pass a finished program");
-    }
-    if (params) {
-        size_t size = params->struct_size ? params->struct_size : sizeof c.params;
-        memcpy(&c.params, params, size < sizeof c.params ? size : sizeof c.params);
-    }
-    vyre_result result = check_params(&c.params, diag);
-    if (result != VYRE_OK) {
-        return result;
-    }
-    vyre_allocator memory = vy_allocator_or_default(c.params.allocator);
     c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
     if (!c.kernel) {
         return vy_diag_no_memory(diag);
@@ -427,12 +459,25 @@ vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_p
     c.description = c.kernel;
     vy_arena_init(&c.kernel->arena, &memory);
     vy_arena_init(&c.work, &memory);
-    result = compile(&c);
+    vyre_result result = compile(&c);
     vy_arena_finish(&c.work);
     if (result != VYRE_OK) {
         vyre_kernel_destroy(&c.kernel);
-        return result;
     }
     *out_kernel = c.kernel;
-    return VYRE_OK;
+    return result;
+}
+
+vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
+                                vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    vyre_kernel_params checked;
+    vy_diag_clear(diag);
+    *out_kernel = NULL;
+    if (!program) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "the program is NULL. Fix: pass a finished program");
+    }
+    vyre_result result = vy_kernel_read_params(params, &checked, diag);
+    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, out_kernel, diag) : result;
 }

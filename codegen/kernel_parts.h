@@ -57,6 +57,7 @@ struct vyre_kernel {
     uint32_t spill_words, shared_size;
     bool is_inexact;
     vy_variant own;
+    bool is_precompiled; /* the words were read, not made */
     uint32_t binding_count, param_count, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;
@@ -83,6 +84,18 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
                                   vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
+
+/* What was given, with defaults, checked. */
+vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
+                                  vyre_diag *diag);
+/* The kernel of a program for such params. Where the program comes from a kernel file and that has
+ * the words (vy_kernel_file_take), nothing is compiled. */
+struct vy_kernel_file;
+vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
+                           const struct vy_kernel_file *file, vyre_kernel **out_kernel,
+                           vyre_diag *diag);
+/* The set becomes the words of that variant, unless it has some already. */
+void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set);
 
 /* Copies what the host evaluates: bindings' counts, and the steps' bounds and conditions. */
 void vy_kernel_copy_host(vyre_kernel *kernel, const vyre_program *program, const vy_split *split);

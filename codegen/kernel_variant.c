@@ -75,6 +75,11 @@ static vy_word_set *keep_set(vy_variants *variants, uint32_t index, vy_word_set 
     return set;
 }
 
+void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set)
+{
+    (void)keep_set(kernel->variants, index_of(variant), set);
+}
+
 vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
                               const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
 {

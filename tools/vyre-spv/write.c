@@ -14,6 +14,8 @@ const char *format_suffix(format f)
         return ".json";
     case FORMAT_TEXT:
         return ".vyre";
+    case FORMAT_KERNEL:
+        return ".vyk";
     default:
         return ".spvasm";
     }
