@@ -377,7 +377,9 @@ static void run_judge(vyre_interface interface, world *w)
     machine m;
     assert_valid(words, count, SPV_ENV_VULKAN_1_2);
     machine_init(&m, words, count);
-    vy_judge_fill_block(1, w->slots[VY_JUDGE_BLOCK]);
+    uint32_t block[VY_JUDGE_BLOCK_WORDS];
+    vy_judge_fill_block(1, 0, 0, block);
+    memcpy(w->slots[VY_JUDGE_BLOCK], block, (VY_PARAM_LENGTHS + 2) * sizeof *block);
     give(&m, w);
     give_addresses(&m, w, VY_JUDGE_BLOCK, 0);
     machine_run(&m);
