@@ -70,6 +70,8 @@ struct vyre_device {
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
+    /* The host's; vy_memory_create copies them. NULL: memory is the library's own. */
+    const struct vyre_memory_callbacks *memory_callbacks;
     char *cache_dir;       /* allocated; NULL: none */
     bool has_driver_thread;
 
