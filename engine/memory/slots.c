@@ -257,7 +257,7 @@ static vyre_result busy(const slot *s, vyre_diag *diag)
         "the buffer \"%s\" is used by %s. Fix: %s, then destroy it, or give it up "
         "with vyre_buffer_release",
         s->contents.name,
-        s->pins > 0 ? "a recording or a call of another thread" : "work that has not ended",
+        s->pins > 0 ? "a recording or a call of another thread" : "work that has not ended, or whose wait timed out",
         s->pins > 0 ? "destroy the recording or wait for the call" : "call vyre_device_wait");
 }
 

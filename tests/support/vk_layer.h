@@ -4,6 +4,7 @@
 #ifndef VY_VK_LAYER_H
 #define VY_VK_LAYER_H
 
+#include "tests/support/vk_heaps.h"
 #include "vyre/device.h"
 
 #include <volk.h>
@@ -51,6 +52,7 @@ typedef struct layer_settings {
     const char *fail_only; /* counts only calls of this name */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
+    void (*on_copy)(void); /* called by each vkCmdCopyBuffer */
 } layer_settings;
 
 extern layer_settings layer;
