@@ -242,7 +242,11 @@ vyre_result vyre_device_adopt(const vyre_adopt_params *params, vyre_device **out
     device->host_lock = params->lock_queue;
     device->host_unlock = params->unlock_queue;
     device->host_user = params->queue_user;
-    device->memory_callbacks = params->memory;
+    device->memory_limit = params->memory_limit;
+    if (params->memory) {
+        device->memory_callbacks = *params->memory;
+        device->has_memory_callbacks = true;
+    }
     vyre_result code = take_over(device, params, diag);
     if (code != VYRE_OK) {
         vyre_device_destroy(&device);

@@ -213,6 +213,7 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     }
     vy_log_init(&device->log, params.log, params.log_user, options.log_level);
     device->debug = options.debug;
+    device->memory_limit = params.memory_limit;
     vyre_result code = VYRE_OK;
     device->vki.vkGetInstanceProcAddr = (PFN_vkGetInstanceProcAddr)params.get_instance_proc_addr;
     if (!device->vki.vkGetInstanceProcAddr) {

@@ -8,6 +8,7 @@
 #include "engine/device/thread.h"
 #include "engine/device/vk.h"
 #include "vyre/device.h"
+#include "vyre/vulkan.h"
 
 #include <stdatomic.h>
 
@@ -63,6 +64,8 @@ struct vyre_device {
     char lost_in[64]; /* what was being run; written once, before `lost` */
 
     VkPipelineCache pipeline_cache;
+    vyre_memory_callbacks memory_callbacks;
+    bool has_memory_callbacks;
     vy_memory *memory;
     vy_slot_table *slots;
     vy_runs *runs;
@@ -70,8 +73,6 @@ struct vyre_device {
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
-    /* The host's; vy_memory_create copies them. NULL: memory is the library's own. */
-    const struct vyre_memory_callbacks *memory_callbacks;
     char *cache_dir;       /* allocated; NULL: none */
     bool has_driver_thread;
 

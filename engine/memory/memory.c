@@ -26,8 +26,8 @@ vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_d
         return vy_diag_no_memory(diag);
     }
     device->vki.vkGetPhysicalDeviceMemoryProperties(device->physical, &m->properties);
-    vyre_result code = device->memory_callbacks
-                           ? vy_memory_use_host(m, device->memory_callbacks, diag)
+    vyre_result code = device->has_memory_callbacks
+                           ? vy_memory_use_host(m, &device->memory_callbacks, diag)
                            : vy_memory_use_vma(m, diag);
     if (code == VYRE_OK) {
         code = vy_block_create(device, VY_MEMORY_UPLOAD, ZEROS_SIZE, "vyre zeros", &m->zeros, diag);

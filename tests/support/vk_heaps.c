@@ -3,109 +3,86 @@
 
 #include <string.h>
 
-#define MAX_NOTES 4096u
-
-heap_settings heaps;
+#define MAX_NOTES    4096u
+#define DEVICE_LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define HOST_MEMORY  (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
 static struct {
     VkDeviceMemory memory;
     uint32_t heap;
     uint64_t size;
 } notes[MAX_NOTES];
-static uint64_t used[HEAP_COUNT];
-static uint32_t allocations[HEAP_COUNT];
-
-static bool is_on(void)
-{
-    return heaps.sizes[HEAP_DEVICE] > 0;
-}
-
-static uint32_t count(void)
-{
-    return heaps.sizes[HEAP_WINDOW] ? 3 : 2;
-}
+static uint64_t used[VK_MAX_MEMORY_HEAPS];
+static VkPhysicalDeviceMemoryProperties played; /* as last told */
 
 void heaps_reset(void)
 {
-    memset(&heaps, 0, sizeof heaps);
     memset(notes, 0, sizeof notes);
     memset(used, 0, sizeof used);
-    memset(allocations, 0, sizeof allocations);
-}
-
-uint64_t heaps_used(uint32_t heap)
-{
-    return used[heap];
-}
-
-uint32_t heaps_allocations(uint32_t heap)
-{
-    return allocations[heap];
 }
 
 void heaps_spoil_properties(VkPhysicalDeviceMemoryProperties *p)
 {
-    static const VkMemoryPropertyFlags flags[HEAP_COUNT] = {
-        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
-            VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-    };
-    if (!is_on()) {
-        return;
+    if (layer.heaps != LAYER_HEAPS_REAL) {
+        uint64_t size = p->memoryHeaps[0].size;
+        p->memoryHeapCount = 2;
+        p->memoryHeaps[0] = (VkMemoryHeap){size / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+        p->memoryHeaps[1] = (VkMemoryHeap){size / 2, 0};
+        p->memoryTypeCount = 3;
+        p->memoryTypes[0] = (VkMemoryType){DEVICE_LOCAL, 0};
+        p->memoryTypes[1] = (VkMemoryType){HOST_MEMORY, 1};
+        p->memoryTypes[2] = (VkMemoryType){HOST_MEMORY | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 1};
     }
-    p->memoryHeapCount = p->memoryTypeCount = count();
-    for (uint32_t h = 0; h < count(); h++) {
-        p->memoryHeaps[h] =
-            (VkMemoryHeap){heaps.sizes[h],
-                           h == HEAP_HOST ? 0 : (VkMemoryHeapFlags)VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
-        p->memoryTypes[h] = (VkMemoryType){flags[h], h};
+    if (layer.heaps == LAYER_HEAPS_REBAR) {
+        p->memoryHeaps[2] = (VkMemoryHeap){LAYER_REBAR_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+        p->memoryHeapCount = 3;
+        p->memoryTypes[3] = (VkMemoryType){DEVICE_LOCAL | HOST_MEMORY, 2};
+        p->memoryTypeCount = 4;
     }
+    played = *p;
 }
 
 void heaps_spoil_budget(VkPhysicalDeviceMemoryProperties2 *properties)
 {
-    for (VkBaseOutStructure *at = properties->pNext; is_on() && at; at = at->pNext) {
+    for (VkBaseOutStructure *at = properties->pNext; at; at = at->pNext) {
         if (at->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
             continue;
         }
         VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = (void *)at;
-        for (uint32_t h = 0; h < count(); h++) {
-            budget->heapBudget[h] = heaps.sizes[h];
-            budget->heapUsage[h] = used[h] + heaps.used_by_others[h];
+        for (uint32_t h = 0; h < played.memoryHeapCount; h++) {
+            if (layer.heaps != LAYER_HEAPS_REAL || layer.heap_room[h]) {
+                budget->heapBudget[h] =
+                    layer.heap_room[h] ? layer.heap_room[h] : played.memoryHeaps[h].size;
+                budget->heapUsage[h] = used[h];
+            }
         }
     }
 }
 
 void heaps_spoil_requirements(VkMemoryRequirements *requirements)
 {
-    if (is_on()) {
-        requirements->memoryTypeBits = (1u << count()) - 1;
+    if (layer.heaps != LAYER_HEAPS_REAL) {
+        requirements->memoryTypeBits = (1u << played.memoryTypeCount) - 1;
     }
 }
 
 bool heaps_take(VkMemoryAllocateInfo *info, uint32_t *out_heap)
 {
-    *out_heap = HEAP_COUNT;
-    if (!is_on()) {
-        return true;
+    uint32_t heap = *out_heap = played.memoryTypes[info->memoryTypeIndex].heapIndex;
+    if (layer.heaps != LAYER_HEAPS_REAL) {
+        info->memoryTypeIndex = 0;
     }
-    *out_heap = info->memoryTypeIndex;
-    info->memoryTypeIndex = 0;
-    return heaps.used_by_others[*out_heap] + used[*out_heap] + info->allocationSize <=
-           heaps.sizes[*out_heap];
+    return !layer.heap_room[heap] || used[heap] + info->allocationSize <= layer.heap_room[heap];
 }
 
 void heaps_note(VkDeviceMemory memory, uint32_t heap, uint64_t size)
 {
-    for (uint32_t i = 0; heap < HEAP_COUNT && i < MAX_NOTES; i++) {
+    for (uint32_t i = 0; i < MAX_NOTES; i++) {
         if (!notes[i].memory) {
             notes[i].memory = memory;
             notes[i].heap = heap;
             notes[i].size = size;
             used[heap] += size;
-            allocations[heap]++;
             return;
         }
     }

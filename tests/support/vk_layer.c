@@ -1,6 +1,8 @@
 /* See vk_layer.h. State is global, as tests may have it: one test process, one thread. */
 #include "tests/support/vk_layer.h"
 
+#include "tests/support/vk_heaps.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,9 +304,6 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdCopyBuffer(VkCommandBuffer commands,
                                                        VkBuffer target, uint32_t count,
                                                        const VkBufferCopy *regions)
 {
-    if (layer.on_copy) {
-        layer.on_copy();
-    }
     layer_event *event = log_event(LAYER_COPY);
     event->size = count ? regions[0].size : 0;
     real_vkCmdCopyBuffer(commands, source, target, count, regions);
@@ -353,7 +352,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkAllocateMemory(VkDevice device,
         return layer.failure;
     }
     VkMemoryAllocateInfo real = *info;
-    uint32_t heap = HEAP_COUNT;
+    uint32_t heap = VK_MAX_MEMORY_HEAPS;
     if (!heaps_take(&real, &heap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
