@@ -6,6 +6,7 @@
 #include "engine/exec/run.h"
 #include "engine/memory/buffer.h"
 #include "engine/memory/memory.h"
+#include "engine/pipeline/cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,23 +76,6 @@ vyre_result vy_device_set_cache_dir(vyre_device *device, const char *dir, vyre_d
     return VYRE_OK;
 }
 
-static vyre_result create_cache(vyre_device *device, vyre_diag *diag)
-{
-    if (device->has_host_cache) {
-        return VYRE_OK;
-    }
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkResult result =
-        device->vk.vkCreatePipelineCache(device->device, &info, NULL, &device->pipeline_cache);
-    if (result != VK_SUCCESS) {
-        device->pipeline_cache = VK_NULL_HANDLE;
-        return vy_vk_error(device, diag, result, "vkCreatePipelineCache");
-    }
-    vy_set_name(device, VK_OBJECT_TYPE_PIPELINE_CACHE, (uint64_t)device->pipeline_cache,
-                "vyre pipeline cache");
-    return VYRE_OK;
-}
-
 vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family, vyre_diag *diag)
 {
     device->snapshot.queue_family = queue_family;
@@ -107,7 +91,7 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
         return vy_vk_error(device, diag, result, "vkCreateSemaphore");
     }
     vy_set_name(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)device->timeline, "vyre timeline");
-    vyre_result code = create_cache(device, diag);
+    vyre_result code = vy_cache_create(device, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -274,9 +258,7 @@ void vyre_device_destroy(vyre_device **device_pointer)
         vy_runs_destroy(d);
         vy_slot_table_destroy(d, &d->slots);
         vy_memory_destroy(d, &d->memory);
-        if (d->pipeline_cache && !d->has_host_cache) {
-            d->vk.vkDestroyPipelineCache(d->device, d->pipeline_cache, NULL);
-        }
+        vy_cache_destroy(d);
         if (d->timeline) {
             d->vk.vkDestroySemaphore(d->device, d->timeline, NULL);
         }

@@ -101,7 +101,8 @@ typedef enum vy_helper {
 /* Calls it; the result is of the helper's type. */
 uint32_t vy_helper_call(vy_emitter *emitter, vy_helper helper, uint32_t a, uint32_t b);
 
-/* Bodies of helpers: parameters in, result out; they stay in one block, the record's apart. */
+/* Bodies of helpers: parameters in, result out. Blocks that they make are their own, by vy_label:
+ * vy_emitter_label is the body's. */
 typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b);

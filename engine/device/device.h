@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+typedef struct vy_cache vy_cache;           /* engine/pipeline/cache.h */
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
 typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
@@ -67,8 +68,8 @@ struct vyre_device {
     atomic_bool lost;
     char lost_in[64]; /* what was being run; written once, before `lost` */
 
-    VkPipelineCache pipeline_cache;
-    bool has_host_cache; /* pipeline_cache is the host's: not destroyed, not saved */
+    VkPipelineCache pipeline_cache; /* set before `cache` is made: the host's */
+    vy_cache *cache;
     vyre_memory_callbacks memory_callbacks;
     bool has_memory_callbacks;
     vy_memory *memory;

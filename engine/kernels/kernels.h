@@ -36,5 +36,14 @@ const uint32_t *vy_kernel_probe_4(uint32_t *out_word_count);
 const uint32_t *vy_kernel_probe_5(uint32_t *out_word_count);
 const uint32_t *vy_kernel_probe_6(uint32_t *out_word_count);
 const uint32_t *vy_kernel_probe_7(uint32_t *out_word_count);
+/* Divides and takes roots: engine/exec/exact.h. By modes as well. */
+const uint32_t *vy_kernel_exact_0(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_1(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_2(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_3(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_4(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_5(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_6(uint32_t *out_word_count);
+const uint32_t *vy_kernel_exact_7(uint32_t *out_word_count);
 
 #endif

@@ -1,6 +1,7 @@
 /* Layouts, modules and pipelines. */
 #include "engine/pipeline/pipeline.h"
 
+#include "engine/pipeline/cache.h"
 #include "engine/pipeline/limits.h"
 
 #include <stddef.h>
@@ -70,6 +71,16 @@ void vy_layout_destroy(vyre_device *device, vy_layout *layout)
     *layout = (vy_layout){0};
 }
 
+static void choose_native(vyre_device *device, const vy_shader *shader, VkBool32 *out_divide,
+                          VkBool32 *out_sqrt)
+{
+    const vyre_device_info *info = &device->snapshot.info;
+    vy_mutex_lock(&device->counter_mutex); /* vyre_device_probe may be answering */
+    *out_divide = shader->is_native || info->native_divide == VYRE_ANSWER_YES;
+    *out_sqrt = shader->is_native || info->native_sqrt == VYRE_ANSWER_YES;
+    vy_mutex_unlock(&device->counter_mutex);
+}
+
 vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const vy_shader *shader,
                              VkPipeline *out_pipeline, vyre_diag *diag)
 {
@@ -87,16 +98,19 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded;
+        VkBool32 folded, native_divide, native_sqrt;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
-                   shader->is_folded};
-    VkSpecializationMapEntry entries[4] = {
+                   .folded = shader->is_folded};
+    choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
+    VkSpecializationMapEntry entries[6] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Y, offsetof(struct constants, workgroup[1]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Z, offsetof(struct constants, workgroup[2]), sizeof(uint32_t)},
         {VY_SPEC_FOLDED, offsetof(struct constants, folded), sizeof(VkBool32)},
+        {VY_SPEC_NATIVE_DIVIDE, offsetof(struct constants, native_divide), sizeof(VkBool32)},
+        {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
     };
-    VkSpecializationInfo specialization = {.mapEntryCount = 4,
+    VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
                                            .dataSize = sizeof constants,
                                            .pData = &constants};
@@ -110,8 +124,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
         .layout = layout->pipeline,
         .basePipelineIndex = -1,
     };
-    result = device->vk.vkCreateComputePipelines(device->device, device->pipeline_cache, 1, &info,
-                                                 NULL, out_pipeline);
+    result = vy_cache_create_pipeline(device, &info, out_pipeline);
     device->vk.vkDestroyShaderModule(device->device, module, NULL);
     if (result != VK_SUCCESS) {
         *out_pipeline = VK_NULL_HANDLE;

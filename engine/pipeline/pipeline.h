@@ -27,6 +27,7 @@ typedef struct vy_shader {
     uint32_t word_count;
     uint32_t workgroup[3]; /* specialised; only used where the module has the constants */
     bool is_folded;
+    bool is_native; /* the device's own division and square root, whatever is known of them */
     const char *label;
 } vy_shader;
 vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const vy_shader *shader,

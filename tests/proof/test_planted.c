@@ -5,6 +5,7 @@
  *   WORDS      tests/support/lint.c, for what no result on a processor's driver can show
  *   VALIDATOR  spirv-val */
 #include "codegen/kernel.h"
+#include "codegen/spirv/interface.h"
 #include "tests/support/differential.h"
 #include "tests/support/lint.h"
 #include "vyre/text.h"
@@ -108,6 +109,12 @@ static const fault faults[] = {
     {"NoContraction left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNoContraction, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "",
      "let x = bitcast<u32>(floats[gid.x] * 3.0 + floats[gid.x + 1u])\n" OUT},
+    {"native division by default", WORDS, OPCODE, SpvOpSpecConstantFalse, 0, 0, 0,
+     SpvOpSpecConstantTrue, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = bitcast<u32>(floats[gid.x] / floats[gid.x + 1u])\n" OUT},
+    {"native square root chosen by the division's constant", WORDS, WORD, SpvOpDecorate, 3,
+     VY_SPEC_NATIVE_SQRT, 3, VY_SPEC_NATIVE_DIVIDE, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = bitcast<u32>(sqrt(floats[gid.x]))\n" OUT},
     {"Aliased left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationAliased, 0, 0,
      VYRE_TARGET_VULKAN_1_3, true, "", "let x = words[gid.x]\n" OUT},
     {"Coherent left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationCoherent, 0, 0,

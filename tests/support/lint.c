@@ -21,6 +21,8 @@ typedef struct definition {
     const uint32_t *at; /* the defining instruction, NULL: none */
     uint32_t root;      /* of a pointer: what is behind its access chains */
     uint32_t binding;   /* of a root, UINT32_MAX: none */
+    uint32_t spec_id;   /* of a constant, UINT32_MAX: none */
+    uint32_t chosen_by; /* of a label: the SpecId that branches to it where it is true */
     bool non_writable, coherent, aliased, no_contraction;
     bool stored, loaded, atomic; /* of a variable: how the module touches it */
 } definition;
@@ -34,6 +36,9 @@ typedef struct lint {
     uint32_t slots[MAX_SLOTS]; /* by binding: the root of an address, 0: none yet */
     bool has_address_capability;
     bool has_barrier, has_atomic;
+    uint32_t label; /* of the block being read */
+    /* Of VY_SPEC_NATIVE_DIVIDE and _SQRT: the constant is there, what it chooses is. */
+    bool has_choice[2], has_native[2];
     char *message;
     size_t message_size;
     bool failed;
@@ -160,6 +165,9 @@ static void decorate(lint *l, const uint32_t *at, uint32_t decoration, const uin
     case SpvDecorationBinding:
         d->binding = *extra;
         break;
+    case SpvDecorationSpecId:
+        d->spec_id = *extra;
+        break;
     case SpvDecorationNonWritable:
         d->non_writable = true;
         break;
@@ -268,6 +276,9 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
     case SpvOpControlBarrier:
         l->has_barrier = true;
         break;
+    case SpvOpBranchConditional:
+        get(l, at[2])->chosen_by = get(l, at[1])->spec_id;
+        break;
     default:
         touch(l, op, at);
         break;
@@ -294,6 +305,43 @@ static void rule_contraction(lint *l, const uint32_t *at)
     bool arithmetic = op == SpvOpFAdd || op == SpvOpFSub || op == SpvOpFMul || op == SpvOpFDiv;
     if (arithmetic && !l->expect->fast_math && !get(l, at[2])->no_contraction) {
         wrong(l, "%%%u (opcode %u) lacks NoContraction", at[2], op);
+    }
+}
+
+/* What only some devices round correctly is off unless the engine turns it on, and stands in a
+ * block of its own behind that choice. */
+static void rule_native(lint *l, const uint32_t *at)
+{
+    uint32_t op = at[0] & 0xffff;
+    if (op == SpvOpLabel) {
+        l->label = at[1];
+    }
+    if (op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse) {
+        uint32_t choice = get(l, at[2])->spec_id - VY_SPEC_NATIVE_DIVIDE;
+        if (choice < 2) {
+            l->has_choice[choice] = true;
+            if (op == SpvOpSpecConstantTrue) {
+                wrong(l, "specialisation constant %u is true by default",
+                      VY_SPEC_NATIVE_DIVIDE + choice);
+            }
+        }
+    }
+    bool is_sqrt = op == SpvOpExtInst && at[3] == l->glsl && at[4] == GLSLstd450Sqrt;
+    uint32_t chosen_by = l->label ? get(l, l->label)->chosen_by : UINT32_MAX;
+    if (op == SpvOpFDiv && chosen_by == VY_SPEC_NATIVE_DIVIDE) {
+        l->has_native[0] = true;
+    }
+    if (is_sqrt && chosen_by == VY_SPEC_NATIVE_SQRT) {
+        l->has_native[1] = true;
+    }
+}
+
+static void rule_choices(lint *l)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (l->has_choice[i] && !l->has_native[i]) {
+            wrong(l, "specialisation constant %u chooses nothing", VY_SPEC_NATIVE_DIVIDE + i);
+        }
     }
 }
 
@@ -453,7 +501,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
         abort();
     }
     for (uint32_t i = 0; i < l->bound; i++) {
-        l->ids[i].binding = UINT32_MAX;
+        l->ids[i].binding = l->ids[i].spec_id = l->ids[i].chosen_by = UINT32_MAX;
     }
     for (int round = 0; round < 2 && !l->failed; round++) {
         for (uint32_t at = 5; at < count && !l->failed;) {
@@ -467,6 +515,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
             } else {
                 rule_opcode(l, words + at);
                 rule_contraction(l, words + at);
+                rule_native(l, words + at);
                 rule_atomic(l, words + at);
                 rule_barrier(l, words + at);
                 rule_access(l, words + at, length);
@@ -475,6 +524,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
         }
     }
     rule_module(l, words);
+    rule_choices(l);
     rule_variables(l);
     rule_block_types(l);
     free(l->ids);

@@ -77,7 +77,7 @@ static void write_constant(const machine *m, uint32_t id, uint32_t *out)
     case SpvOpSpecConstant:
     case SpvOpSpecConstantFalse: {
         uint32_t spec = decoration_of(m, id, SpvDecorationSpecId);
-        bool is_given = spec < 4 && m->has_spec[spec];
+        bool is_given = spec < MACHINE_MAX_SPEC && m->has_spec[spec];
         out[0] = is_given ? m->spec[spec] : code == SpvOpSpecConstant ? op[3] : 0;
         break;
     }

@@ -9,6 +9,7 @@
 
 #define MACHINE_MAX_BINDINGS 32u
 #define MACHINE_PUSH_WORDS   12u
+#define MACHINE_MAX_SPEC     8u
 
 typedef struct machine {
     const uint32_t *words;
@@ -19,8 +20,8 @@ typedef struct machine {
     } buffers[MACHINE_MAX_BINDINGS];
     uint32_t push[MACHINE_PUSH_WORDS]; /* by VY_PUSH_* / 4 */
     uint32_t workgroup[3], launched[3], local[3], local_index;
-    uint32_t spec[4]; /* by SpecId, where has_spec says so */
-    bool has_spec[4];
+    uint32_t spec[MACHINE_MAX_SPEC]; /* by SpecId, where has_spec says so */
+    bool has_spec[MACHINE_MAX_SPEC];
     int sqrt_error;        /* units that Sqrt is off by */
     uint32_t steps;        /* instructions executed by the last run */
     uint32_t access_count; /* loads and stores of storage buffers in the last run */
