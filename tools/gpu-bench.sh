@@ -130,11 +130,12 @@ fi
 
 table=$out/bench.md
 {
+    # shellcheck disable=SC2016
     printf '## %s, `tools/gpu-bench.sh%s`\n\n' "$(date -u +%Y-%m-%d)" "${quick[0]:+ --quick}"
-    printf 'host: %s, %s processors\n' "$(uname -srm)" "$(getconf _NPROCESSORS_ONLN)"
+    printf -- '- host: %s, %s processors\n' "$(uname -srm)" "$(getconf _NPROCESSORS_ONLN)"
     if command -v nvidia-smi >/dev/null; then
         nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,pcie.link.gen.max,power.limit \
-            --format=csv,noheader 2>/dev/null | sed 's/^/nvidia-smi: /'
+            --format=csv,noheader 2>/dev/null | sed 's/^/- nvidia-smi: /'
     fi
 } >"$table"
 
@@ -148,14 +149,17 @@ for group in "${groups[@]}"; do
     code=$?
     cat "$out/.group.md"
     # The lines about the device once.
-    awk -v all="${head_is_there:-0}" '/^### /{all = 0; table = 1} table || !all' \
+    [ -n "$head_is_there" ] && printf '\n' >>"$table"
+    awk -v again="${head_is_there:-0}" '/^### /{table = 1} table || !again' \
         "$out/.group.md" >>"$table"
     head_is_there=1
     if [ $code -eq 124 ]; then
         failures+=("$group: longer than $limit s")
-        printf '\n### %s\n\nnot measured: longer than %s s\n' "$group" "$limit" >>"$table"
     elif [ $code -ne 0 ]; then
         failures+=("$group: exit $code")
+    fi
+    if [ $code -ne 0 ]; then
+        printf '\nFailed or wrong: %s\n' "${failures[-1]}" >>"$table"
     fi
 done
 rm -f "$out/.group.md"

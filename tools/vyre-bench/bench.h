@@ -157,5 +157,7 @@ void bench_format_json(const bench *b, vy_text *out);
 void bench_format_svg(const bench *b, const bench_group *group, vy_text *out);
 /* "workgroups 132, steps 4000" */
 void bench_format_sizes(const bench_case *c, char *out, size_t out_size);
+/* As many digits as mean something. */
+void bench_format_time(double us, char *out, size_t out_size);
 
 #endif

@@ -83,7 +83,9 @@ static void draw_series(const scale *sc, const bench_series *s, double y, vy_tex
                    "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#222\"/>\n",
                    LEFT, y, fmax(end - LEFT, 1), BAR - 3, color, place(sc, s->p10), middle,
                    place(sc, s->p90), middle);
-    snprintf(label, sizeof label, "%.3g%s", s->median, s->checked.wrong ? " WRONG" : "");
+    char time[32];
+    bench_format_time(s->median, time, sizeof time);
+    snprintf(label, sizeof label, "%s%s", time, s->checked.wrong ? " WRONG" : "");
     text_at(out, fmax(end, place(sc, s->p90)) + 5, y + BAR - 6, "", label);
 }
 

@@ -12,11 +12,11 @@ enum { FAR = 0x40000000, MAX_WAYS = 8, TEXT_SIZE = 8192 };
 typedef enum way { WAY_SPLIT, WAY_RECORDED, WAY_REPLAYED, WAY_UNTIL, WAY_HOST, WAY_COUNT } way;
 
 static const char *const way_names[WAY_COUNT] = {
-    "host-split: a dispatch for each segment, contents up and down",
+    "host-split, a dispatch a segment, contents up and down",
     "recorded anew for each run",
     "replayed",
-    "replayed, until nothing changes",
-    "replayed, until nothing changes, from host memory and back",
+    "until nothing changes",
+    "until nothing changes, from host memory and back",
 };
 
 /* What all ways of a case share. */

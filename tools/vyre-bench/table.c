@@ -43,8 +43,7 @@ void bench_format_sizes(const bench_case *c, char *out, size_t out_size)
     }
 }
 
-/* Three digits that mean something. */
-static void format_time(double us, char *out, size_t out_size)
+void bench_format_time(double us, char *out, size_t out_size)
 {
     int digits = us < 1 ? 3 : us < 10 ? 2 : us < 1000 ? 1 : 0;
     snprintf(out, out_size, "%.*f", digits, us);
@@ -78,12 +77,12 @@ static void format_beside(const bench_case *c, const bench_series *s, char *out,
         append(out, out_size, "", text);
     }
     if (s == c->series && c->target.value > 0) {
-        format_time(c->target.value, time, sizeof time);
+        bench_format_time(c->target.value, time, sizeof time);
         snprintf(text, sizeof text, "%s us (%s)", time, c->target.text);
         append(out, out_size, "target ", text);
     }
     if (s == c->series && c->limit.value > 0) {
-        format_time(c->limit.value, time, sizeof time);
+        bench_format_time(c->limit.value, time, sizeof time);
         snprintf(text, sizeof text, "%s us (%s)", time, c->limit.text);
         append(out, out_size, "limit ", text);
     }
@@ -106,9 +105,9 @@ static void fill_row(const bench_case *c, const bench_series *s, row *r)
         snprintf(r->cells[i], CELL_SIZE, "-");
     }
     if (s->sample_count) {
-        format_time(s->median, r->cells[3], CELL_SIZE);
-        format_time(s->p10, low, sizeof low);
-        format_time(s->p90, high, sizeof high);
+        bench_format_time(s->median, r->cells[3], CELL_SIZE);
+        bench_format_time(s->p10, low, sizeof low);
+        bench_format_time(s->p90, high, sizeof high);
         snprintf(r->cells[4], CELL_SIZE, "%s to %s", low, high);
         if (bench_ratio(c, s) > 0) {
             snprintf(r->cells[5], CELL_SIZE, "%.2f", bench_ratio(c, s));
@@ -175,22 +174,22 @@ void bench_print_group(const bench *b, const bench_group *group, FILE *out)
 void bench_print_head(const bench *b, FILE *out)
 {
     uint32_t version = b->info.api_version;
-    fprintf(out, "device: %s, %s (%s, Vulkan %u.%u.%u)\n", b->info.name,
+    fprintf(out, "- device: %s, %s (%s, Vulkan %u.%u.%u)\n", b->info.name,
             vy_device_type_text(b->info.type), b->info.driver, version >> 22, version >> 12 & 0x3ff,
             version & 0xfff);
     if (b->link.rate > 0) {
-        fprintf(out, "link: %s, %.1f GB/s each way\n", b->link.text, b->link.rate / 1e3);
+        fprintf(out, "- link: %s, %.1f GB/s each way\n", b->link.text, b->link.rate / 1e3);
     }
     if (b->cuda) {
-        fprintf(out, "CUDA peer: %s (%s)\n", b->cuda_device, b->cuda_version);
+        fprintf(out, "- CUDA peer: %s (%s)\n", b->cuda_device, b->cuda_version);
     } else {
-        fprintf(out, "no CUDA peer: %s\n", b->cuda_note);
+        fprintf(out, "- no CUDA peer: %s\n", b->cuda_note);
     }
     if (!b->peer) {
-        fprintf(out, "no Vulkan peer: %s\n", b->peer_note);
+        fprintf(out, "- no Vulkan peer: %s\n", b->peer_note);
     }
     fprintf(out,
-            "Medians; the ways of a case take turns. Ratios are against the way with 1.00.%s\n",
+            "- Medians; the ways of a case take turns. Ratios are against the way with 1.00.%s\n",
             b->quick ? " Quick: sizes and counts say nothing about speed." : "");
     fflush(out);
 }
