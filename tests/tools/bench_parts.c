@@ -1,3 +1,3 @@
-/* Sampling and the step's check of vyre-bench, as they are there. */
+/* Parts of vyre-bench that have tests of their own: the files of a tool are in no library. */
 #include "tools/vyre-bench/measure.c"
 #include "tools/vyre-bench/program.c"

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int setup(void **state)
 {
@@ -330,6 +331,85 @@ static void test_failing_peers_are_left_out_and_own_failures_are_not(void **stat
     }
 }
 
+/* ---- The other process ----------------------------------------------------------------------- */
+
+/* Answers as vyre-bench-cuda does: good ones, then one kind of bad ones. */
+static const char fake_peer[] =
+    "#!/bin/sh\n"
+    "case $1 in\n"
+    "none) echo '{\"error\":\"no CUDA device is called none\"}'; exit 1 ;;\n"
+    "silent) exit 0 ;;\n"
+    "odd) echo hello ;;\n"
+    "*) echo '{\"schema\":\"vyre.bench.cuda/1\",\"device\":\"Fake\",\"version\":\"CUDA 0\"}' ;;\n"
+    "esac\n"
+    "while read -r what way groups samples; do\n"
+    "    case $way in\n"
+    "    short) echo '{\"samples\":[1.5],\"compared\":1,\"wrong\":0}' ;;\n"
+    "    refused) echo '{\"error\":\"out of memory\"}' ;;\n"
+    "    odd) echo '{}' ;;\n"
+    "    dead) exit 3 ;;\n"
+    "    *) echo '{\"samples\":[1.5,2.5,0.25],\"compared\":7,\"wrong\":2}' ;;\n"
+    "    esac\n"
+    "done\n";
+
+static void test_cuda_peers_answer_or_say_why_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device, *note;
+    } starts[] = {
+        {"none", "no CUDA device is called none"},
+        {"silent", "it gives no answer"},
+        {"odd", "its answer cannot be read"},
+    };
+    static const struct {
+        const char *way, *message;
+    } answers[] = {
+        {"short", "too few samples"},
+        {"refused", "out of memory"},
+        {"odd", "cannot be read"},
+        {"dead", "it gives no answer"},
+    };
+    bench b = {.quick = true};
+    put_text("fake-peer", fake_peer);
+    assert_int_equal(chmod("fake-peer", 0755), 0);
+    assert_null(bench_cuda_start(&b, "./missing", "Fake"));
+    assert_non_null(strstr(b.cuda_note, "it gives no answer"));
+    for (size_t i = 0; i < VY_COUNT_OF(starts); i++) {
+        assert_null(bench_cuda_start(&b, "./fake-peer", starts[i].device));
+        assert_non_null(strstr(b.cuda_note, starts[i].note));
+    }
+    vy_arena_init(&b.arena, NULL);
+    b.cuda = bench_cuda_start(&b, "./fake-peer", "Fake");
+    assert_non_null(b.cuda);
+    assert_string_equal(b.cuda_device, "Fake");
+    assert_string_equal(b.cuda_version, "CUDA 0");
+    bench_case c = {.name = "fake"};
+    vyre_diag diag;
+    double samples[3];
+    bench_check checked;
+    bench_series_cuda(&b, &c, "stream", "launch stream groups=%u", 1u);
+    assert_int_equal(c.series_count, 1);
+    bench_series *s = &c.series[0];
+    assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_OK);
+    assert_true(fabs(samples[0] - 1.5) + fabs(samples[1] - 2.5) + fabs(samples[2] - 0.25) < 1e-12);
+    assert_int_equal(s->check(s->state, &checked, &diag), VYRE_OK);
+    assert_int_equal(checked.compared, 7);
+    assert_int_equal(checked.wrong, 2);
+    for (size_t i = 0; i < VY_COUNT_OF(answers); i++) {
+        bench_series_cuda(&b, &c, "bad", "launch %s groups=1", answers[i].way);
+        s = &c.series[c.series_count - 1];
+        assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_ERROR_IO);
+        assert_non_null(strstr(diag.message, answers[i].message));
+    }
+    assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_ERROR_IO);
+    bench_cuda_stop(&b.cuda);
+    assert_null(b.cuda);
+    bench_series_cuda(&b, &c, "gone", "launch stream groups=1");
+    assert_int_equal(c.series_count, 1 + VY_COUNT_OF(answers));
+    vy_arena_finish(&b.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_step_check_counts_what_differs),
         cmocka_unit_test(test_quantiles_are_between_samples),
         cmocka_unit_test(test_series_take_turns_and_are_checked),
+        cmocka_unit_test(test_cuda_peers_answer_or_say_why_not),
         cmocka_unit_test(test_failing_peers_are_left_out_and_own_failures_are_not),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -139,9 +139,9 @@ uint32_t *bench_indices(uint32_t count);
 
 /* ---- CUDA peers: another process ------------------------------------------------------------- */
 
-/* Starts vyre-bench-cuda, which lies beside this executable, on the CUDA device of that name. NULL:
- * there is none, and b->cuda_note says why. */
-bench_cuda *bench_cuda_start(bench *b, const char *device_name);
+/* Starts vyre-bench-cuda (`path`; NULL: the one beside this executable) on the CUDA device of that
+ * name. NULL: there is none, and b->cuda_note says why. */
+bench_cuda *bench_cuda_start(bench *b, const char *path, const char *device_name);
 void bench_cuda_stop(bench_cuda **cuda);
 /* Adds a series that asks that process, unless there is none. */
 void bench_series_cuda(bench *b, bench_case *c, const char *way, const char *command, ...)

@@ -205,10 +205,32 @@ static void ignore_broken_pipes(void)
     (void)sigaction(SIGPIPE, &action, NULL);
 }
 
-bench_cuda *bench_cuda_start(bench *b, const char *device_name)
+/* What the first line says. */
+static bool read_greeting(bench *b, bench_cuda *cuda)
 {
-    char path[512];
-    if (!find_executable(path, sizeof path)) {
+    char error[160] = "it gives no answer";
+    if (read_line(cuda)) {
+        const char *device = find_value(cuda->line, "device");
+        const char *version = find_value(cuda->line, "version");
+        const char *why = find_value(cuda->line, "error");
+        if (device && version) {
+            copy_string(device, b->cuda_device, sizeof b->cuda_device);
+            copy_string(version, b->cuda_version, sizeof b->cuda_version);
+            return true;
+        }
+        copy_string(why ? why : "\"its answer cannot be read\"", error, sizeof error);
+    }
+    snprintf(b->cuda_note, sizeof b->cuda_note, "vyre-bench-cuda: %.150s", error);
+    return false;
+}
+
+bench_cuda *bench_cuda_start(bench *b, const char *path, const char *device_name)
+{
+    char found[512];
+    if (!path && find_executable(found, sizeof found)) {
+        path = found;
+    }
+    if (!path) {
         snprintf(b->cuda_note, sizeof b->cuda_note,
                  "vyre-bench-cuda is not built (ninja vyre-bench-cuda, which needs nvcc)");
         return NULL;
@@ -220,22 +242,10 @@ bench_cuda *bench_cuda_start(bench *b, const char *device_name)
         free(cuda);
         return NULL;
     }
-    const char *device = NULL, *version = NULL, *error = "it gives no answer";
-    char text[160];
-    if (read_line(cuda)) {
-        device = find_value(cuda->line, "device");
-        version = find_value(cuda->line, "version");
-        const char *why = find_value(cuda->line, "error");
-        copy_string(why ? why : "\"its answer cannot be read\"", text, sizeof text);
-        error = text;
-    }
-    if (!device || !version) {
-        snprintf(b->cuda_note, sizeof b->cuda_note, "vyre-bench-cuda: %.150s", error);
+    if (!read_greeting(b, cuda)) {
         bench_cuda_stop(&cuda);
         return NULL;
     }
-    copy_string(device, b->cuda_device, sizeof b->cuda_device);
-    copy_string(version, b->cuda_version, sizeof b->cuda_version);
     return cuda;
 }
 

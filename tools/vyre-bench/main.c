@@ -162,7 +162,7 @@ static vyre_result open_all(bench *b, const command *c, vyre_diag *diag)
         vy_diag_clear(diag);
     }
     if (b->info.vendor_id == NVIDIA) {
-        b->cuda = bench_cuda_start(b, b->info.name);
+        b->cuda = bench_cuda_start(b, NULL, b->info.name);
     } else {
         snprintf(b->cuda_note, sizeof b->cuda_note, "this is no NVIDIA device");
     }
