@@ -38,9 +38,6 @@ if(sources)
     vyre_test_helpers(vyre_test_support ${sources})
 endif()
 
-# The interpreter of SPIR-V, by which the fake Vulkan of engine tests runs dispatches.
-vyre_test_helpers(vyre_test_machine tests/spirv/machine.c)
-
 foreach(dir IN LISTS vyre_test_dirs)
     set(prefix test)
     set(seconds 1500) # drivers of processors compile slowly, more so on busy machines
@@ -63,10 +60,8 @@ foreach(dir IN LISTS vyre_test_dirs)
         cmake_path(GET source STEM name)
         add_executable(${name} ${source})
         vyre_test_target(${name})
-        foreach(library vyre_test_support_${dir} vyre_test_support vyre_test_machine
-                vyre_tools_common)
-            if((library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
-                    OR (library STREQUAL "vyre_test_machine" AND NOT dir STREQUAL "engine"))
+        foreach(library vyre_test_support_${dir} vyre_test_support vyre_tools_common)
+            if(library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
                 continue()
             endif()
             if(TARGET ${library})
