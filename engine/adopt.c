@@ -291,7 +291,6 @@ static void take_params(vyre_device *device, const vyre_adopt_params *params)
     device->has_driver_thread = params->driver_thread != 0;
     device->memory_limit = params->memory_limit;
     device->pipeline_cache = params->pipeline_cache;
-    device->has_host_cache = params->pipeline_cache != VK_NULL_HANDLE;
     if (params->memory) {
         device->memory_callbacks = *params->memory;
         device->has_memory_callbacks = true;

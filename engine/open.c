@@ -2,8 +2,11 @@
  * place that knows all parts of the engine. */
 #include "engine/device/device.h"
 
+#include "engine/exec/recording.h"
+#include "engine/exec/run.h"
 #include "engine/memory/buffer.h"
 #include "engine/memory/memory.h"
+#include "engine/pipeline/cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,23 +75,6 @@ vyre_result vy_device_set_cache_dir(vyre_device *device, const char *dir, vyre_d
     return VYRE_OK;
 }
 
-static vyre_result create_cache(vyre_device *device, vyre_diag *diag)
-{
-    if (device->has_host_cache) {
-        return VYRE_OK;
-    }
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkResult result =
-        device->vk.vkCreatePipelineCache(device->device, &info, NULL, &device->pipeline_cache);
-    if (result != VK_SUCCESS) {
-        device->pipeline_cache = VK_NULL_HANDLE;
-        return vy_vk_error(device, diag, result, "vkCreatePipelineCache");
-    }
-    vy_set_name(device, VK_OBJECT_TYPE_PIPELINE_CACHE, (uint64_t)device->pipeline_cache,
-                "vyre pipeline cache");
-    return VYRE_OK;
-}
-
 vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family, vyre_diag *diag)
 {
     device->snapshot.queue_family = queue_family;
@@ -104,7 +90,7 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
         return vy_vk_error(device, diag, result, "vkCreateSemaphore");
     }
     vy_set_name(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)device->timeline, "vyre timeline");
-    vyre_result code = create_cache(device, diag);
+    vyre_result code = vy_cache_create(device, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -112,7 +98,8 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
     if (code != VYRE_OK) {
         return code;
     }
-    return vy_slot_table_create(device, &device->slots, diag);
+    code = vy_slot_table_create(device, &device->slots, diag);
+    return code == VYRE_OK ? vy_runs_create(device, diag) : code;
 }
 
 static vyre_result create_logical(vyre_device *device, vyre_diag *diag)
@@ -203,11 +190,6 @@ void vyre_device_get_counters(const vyre_device *device, vyre_device_counters *o
     }
 }
 
-void vyre_device_get_loss(vyre_device *device, vyre_loss *out_loss)
-{
-    vy_device_loss_base(device, out_loss);
-}
-
 vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **out_device,
                                vyre_diag *diag)
 {
@@ -269,17 +251,13 @@ void vyre_device_destroy(vyre_device **device_pointer)
         if (d->timeline) {
             vy_queue_drain(d, vy_queue_submitted(d));
         }
-        if (d->children) {
-            vy_log_write(&d->log, VYRE_LOG_ERROR,
-                         "the device is destroyed before %u of its pipelines. Fix: destroy the "
-                         "pipelines first",
-                         (unsigned)d->children);
-        }
+        vy_runs_end(d, NULL);
+        vy_sequences_detach(d);
+        vy_runs_detach_pipelines(d);
+        vy_runs_destroy(d);
         vy_slot_table_destroy(d, &d->slots);
         vy_memory_destroy(d, &d->memory);
-        if (d->pipeline_cache && !d->has_host_cache) {
-            d->vk.vkDestroyPipelineCache(d->device, d->pipeline_cache, NULL);
-        }
+        vy_cache_destroy(d);
         if (d->timeline) {
             d->vk.vkDestroySemaphore(d->device, d->timeline, NULL);
         }

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+typedef struct vy_cache vy_cache;           /* engine/pipeline/cache.h */
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
 typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
@@ -58,6 +59,7 @@ struct vyre_device {
     void (*host_unlock)(void *user);
     void *host_user;
     VkSemaphore timeline;
+    atomic_uint_least64_t retired_frame;
     atomic_uint_least64_t seen;      /* greatest value seen reached */
     atomic_uint_least64_t submitted; /* its value once everything submitted has ended; written under
                                         the queue's lock */
@@ -65,8 +67,8 @@ struct vyre_device {
     atomic_bool lost;
     char lost_in[64]; /* what was being run; written once, before `lost` */
 
-    VkPipelineCache pipeline_cache;
-    bool has_host_cache; /* pipeline_cache is the host's: not destroyed, not saved */
+    VkPipelineCache pipeline_cache; /* set before `cache` is made: the host's */
+    vy_cache *cache;
     vyre_memory_callbacks memory_callbacks;
     bool has_memory_callbacks;
     vy_memory *memory;
@@ -81,7 +83,6 @@ struct vyre_device {
 
     vy_mutex counter_mutex;
     vyre_device_counters counters;
-    uint32_t children; /* pipelines alive, under counter_mutex */
     bool has_mutexes;
 };
 
@@ -168,6 +169,8 @@ vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline
 bool vy_queue_is_done(vyre_device *device, uint64_t value);
 /* The value that the last submission signals. */
 uint64_t vy_queue_submitted(vyre_device *device);
+/* Waits for the whole device, under the queue's lock: the last proof that nothing runs. */
+void vy_queue_settle(vyre_device *device);
 /* The greatest value that was seen to have been reached; no Vulkan call. */
 uint64_t vy_queue_seen(vyre_device *device);
 /* For teardown: waits for a value whatever happens. */

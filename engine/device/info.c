@@ -191,9 +191,9 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
     vy_fixed_text_printf(&t, "probes:\n");
     vy_fixed_text_printf(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
     vy_fixed_text_printf(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
-    vy_fixed_text_printf(&t, "  own f32 division serves         %s\n",
+    vy_fixed_text_printf(&t, "  native division                 %s\n",
                          answer_text(i->native_divide));
-    vy_fixed_text_printf(&t, "  own f32 square root serves      %s\n", answer_text(i->native_sqrt));
+    vy_fixed_text_printf(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
     vy_fixed_text_printf(&t, "defects:\n  %s\n",
                          i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");
     return t.length;

@@ -128,6 +128,9 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
         info->max_buffer_size = p->vulkan13.maxBufferSize;
     }
     s->driver_id = (uint32_t)p->vulkan12.driverID;
+    memcpy(s->driver_uuid, p->vulkan11.driverUUID, sizeof s->driver_uuid);
+    memcpy(s->device_uuid, p->vulkan11.deviceUUID, sizeof s->device_uuid);
+    memcpy(s->cache_uuid, core->pipelineCacheUUID, sizeof s->cache_uuid);
     s->is_llvmpipe = p->vulkan12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     s->conformance[0] = p->vulkan12.conformanceVersion.major;
     s->conformance[1] = p->vulkan12.conformanceVersion.minor;

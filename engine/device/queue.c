@@ -26,7 +26,7 @@ static void unlock_queue(vyre_device *device)
 
 /* After a call said that the device is lost nothing may still write what is given back next: a
  * driver that knows better is waited for, one that does not returns at once. */
-static void settle(vyre_device *device)
+void vy_queue_settle(vyre_device *device)
 {
     lock_queue(device);
     (void)device->vk.vkDeviceWaitIdle(device->device);
@@ -103,7 +103,7 @@ vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches
     }
     unlock_queue(device);
     if (result == VK_ERROR_DEVICE_LOST) {
-        settle(device);
+        vy_queue_settle(device);
         return vy_vk_error(device, diag, result, what);
     }
     if (result != VK_SUCCESS) {
@@ -267,7 +267,7 @@ vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline
                            what);
     }
     if (result == VK_ERROR_DEVICE_LOST) {
-        settle(device);
+        vy_queue_settle(device);
         return vy_vk_error(device, diag, result, what);
     }
     return result == VK_SUCCESS ? VYRE_OK : vy_vk_error(device, diag, result, call);
@@ -291,7 +291,7 @@ bool vy_queue_is_done(vyre_device *device, uint64_t value)
     uint64_t reached = 0;
     VkResult result = look(device, &reached);
     if (result == VK_ERROR_DEVICE_LOST) {
-        settle(device);
+        vy_queue_settle(device);
         (void)vy_vk_error(device, NULL, result, "a look at the work in flight");
     }
     return atomic_load(&device->lost) || (result == VK_SUCCESS && reached >= value);
@@ -305,7 +305,7 @@ void vy_queue_drain(vyre_device *device, uint64_t value)
     if (vy_queue_wait(device, value, UINT64_MAX, "work in flight", NULL) != VYRE_OK &&
         !atomic_load(&device->lost)) {
         /* The semaphore cannot be waited for: the device's idleness is the last proof. */
-        settle(device);
+        vy_queue_settle(device);
     }
 }
 

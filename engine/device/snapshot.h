@@ -80,6 +80,7 @@ typedef struct vy_snapshot {
     bool has_extension[VY_EXTENSION_COUNT];
     bool is_llvmpipe;
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
+    uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;

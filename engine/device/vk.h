@@ -57,6 +57,7 @@
     X(vkDestroyShaderModule)                                                                       \
     X(vkCreatePipelineCache)                                                                       \
     X(vkDestroyPipelineCache)                                                                      \
+    X(vkMergePipelineCaches)                                                                       \
     X(vkGetPipelineCacheData)                                                                      \
     X(vkCreateComputePipelines)                                                                    \
     X(vkDestroyPipeline)                                                                           \

@@ -2,7 +2,7 @@
 #include "tests/engine/fake_machine.h"
 
 #include "codegen/spirv/interface.h"
-#include "tests/spirv/machine.h"
+#include "tests/support/machine.h"
 
 #include <string.h>
 

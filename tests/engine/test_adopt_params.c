@@ -280,7 +280,7 @@ static void test_adopt_takes_its_parameters(void **state)
     assert_int_equal(device->debug, VYRE_DEBUG_LABELS);
     assert_true(device->has_driver_thread);
     assert_int_equal(device->memory_limit, 12345678);
-    assert_true(device->pipeline_cache == cache && device->has_host_cache);
+    assert_true(device->pipeline_cache == cache);
     assert_false(device->has_memory_callbacks);
     vyre_device_destroy(&device);
     assert_int_equal(fake_alive(), alive); /* the cache is still there */

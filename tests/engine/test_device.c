@@ -292,8 +292,12 @@ static void test_device_create_survives_each_failure(void **state)
                 fail_msg("%s number %u failed and nobody noticed", layer_failed(), n);
             }
             assert_null(device);
+            /* VMA tells the last failure of those types of memory that it tried. */
+            bool is_memory = code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY &&
+                             (strcmp(layer_failed(), "vkAllocateMemory") == 0 ||
+                              strcmp(layer_failed(), "vkMapMemory") == 0);
             /* A pipeline that cannot be compiled is told as that. */
-            if (code != expected[r] && code != VYRE_ERROR_KERNEL_COMPILE_FAILED) {
+            if (code != expected[r] && !is_memory && code != VYRE_ERROR_KERNEL_COMPILE_FAILED) {
                 fail_msg("%s gave %s: %s", layer_failed(), vyre_result_name(code), diag.message);
             }
             if (layer_alive() != 0) {

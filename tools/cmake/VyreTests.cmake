@@ -38,9 +38,6 @@ if(sources)
     vyre_test_helpers(vyre_test_support ${sources})
 endif()
 
-# The interpreter of SPIR-V, by which the fake Vulkan of engine tests runs dispatches.
-vyre_test_helpers(vyre_test_machine tests/spirv/machine.c)
-
 foreach(dir IN LISTS vyre_test_dirs)
     set(prefix test)
     set(seconds 1500) # drivers of processors compile slowly, more so on busy machines
@@ -63,10 +60,8 @@ foreach(dir IN LISTS vyre_test_dirs)
         cmake_path(GET source STEM name)
         add_executable(${name} ${source})
         vyre_test_target(${name})
-        foreach(library vyre_test_support_${dir} vyre_test_support vyre_test_machine
-                vyre_tools_common)
-            if((library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
-                    OR (library STREQUAL "vyre_test_machine" AND NOT dir STREQUAL "engine"))
+        foreach(library vyre_test_support_${dir} vyre_test_support vyre_tools_common)
+            if(library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
                 continue()
             endif()
             if(TARGET ${library})
@@ -86,6 +81,20 @@ foreach(dir IN LISTS vyre_test_dirs)
             ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
     endforeach()
 endforeach()
+
+# A C++ host with a copy of VMA of its own, configured its own way, and the installed archive: the
+# two copies live in one program.
+if(vyre_have_library AND "engine" IN_LIST vyre_test_dirs)
+    add_executable(test_vma_adapter tests/engine/test_vma_adapter.cpp)
+    target_include_directories(test_vma_adapter SYSTEM PRIVATE ${VYRE_vma_INCLUDE_DIR})
+    target_link_libraries(test_vma_adapter PRIVATE vyre_options vyre::dep::cmocka
+        vyre::dep::vulkan vyre-vk-static)
+    add_dependencies(vyre_tests test_vma_adapter)
+    add_test(NAME test_vma_adapter COMMAND test_vma_adapter
+        WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(test_vma_adapter PROPERTIES LABELS engine TIMEOUT 1500
+        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+endif()
 
 # Each public header compiles alone, as C11 and as C++17. They come with nothing defined by us.
 if(NOT VYRE_TEST_DIRS)
