@@ -94,7 +94,7 @@ static vyre_result make_pipeline(run_state *r, vyre_diag *diag)
                         .workgroup = {t->workgroup, 1, 1},
                         .is_native = t->is_native,
                         .label = t->label};
-    vyre_result code = vy_layout_create(r->device, 3, t->label, &r->layout, diag);
+    vyre_result code = vy_layout_create(r->device, 3, false, t->label, &r->layout, diag);
     return code == VYRE_OK ? vy_shader_create(r->device, &r->layout, &shader, &r->pipeline, diag)
                            : code;
 }

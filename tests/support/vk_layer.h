@@ -32,6 +32,15 @@ typedef struct layer_event {
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
+/* Memory as the layer says it is; whatever it says, it is the device's first type. */
+typedef enum layer_heaps {
+    LAYER_HEAPS_REAL,
+    LAYER_HEAPS_SEPARATE, /* 0: the device's, not mappable; 1: the host's */
+    LAYER_HEAPS_REBAR     /* and 2: 256 MiB of both */
+} layer_heaps;
+
+#define LAYER_REBAR_SIZE ((uint64_t)256 << 20)
+
 /* Zero: nothing is changed. */
 typedef struct layer_settings {
     uint32_t max_groups; /* maxComputeWorkGroupCount[0..2] */
@@ -51,6 +60,8 @@ typedef struct layer_settings {
     const char *fail_only; /* counts only calls of this name */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
+    layer_heaps heaps;
+    uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
 } layer_settings;
 
 extern layer_settings layer;
