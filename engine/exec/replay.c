@@ -21,7 +21,6 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .until = vy_kernel_until(pipeline->kernel),
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
-        .has_timestamps = instance->has_timestamps,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };
 }
@@ -47,6 +46,21 @@ uint32_t vy_replay_prologue(const vy_instance *in, bool is_start, vy_command *ou
 static bool same_key(const vy_chunk_key *a, const vy_chunk_key *b)
 {
     return memcmp(a, b, sizeof *a) == 0; /* words alone: no padding */
+}
+
+static vyre_result make_queries(vyre_device *device, vy_recorded *c, vyre_diag *diag)
+{
+    VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = VY_TIME_COUNT,
+    };
+    VkResult result = device->vk.vkCreateQueryPool(device->device, &queries, NULL, &c->queries);
+    if (result != VK_SUCCESS) {
+        c->queries = VK_NULL_HANDLE;
+        return vy_vk_error(device, diag, result, "vkCreateQueryPool");
+    }
+    return VYRE_OK;
 }
 
 /* The recording of that chunk, or one to record it in: one that is not used, a new one, or the one
@@ -82,19 +96,6 @@ static vyre_result find_recorded(vy_replay *r, const vy_chunk_key *key, uint32_t
     vy_recorded *c = &in->recorded[best];
     *c = (vy_recorded){.generation = 0};
     vyre_result code = vy_commands_create(device, r->label, &c->commands, diag);
-    if (code == VYRE_OK && in->has_timestamps) {
-        VkQueryPoolCreateInfo queries = {
-            .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-            .queryType = VK_QUERY_TYPE_TIMESTAMP,
-            .queryCount = VY_TIME_COUNT,
-        };
-        VkResult result = device->vk.vkCreateQueryPool(device->device, &queries, NULL, &c->queries);
-        if (result != VK_SUCCESS) {
-            c->queries = VK_NULL_HANDLE;
-            vy_commands_destroy(device, &c->commands);
-            code = vy_vk_error(device, diag, result, "vkCreateQueryPool");
-        }
-    }
     in->recorded_count += code == VYRE_OK;
     return code;
 }
@@ -110,6 +111,7 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
         input->epilogue = in->moves.epilogue;
         input->epilogue_count = in->moves.epilogue_count;
     }
+    input->has_timestamps = key->is_timed != 0;
     input->first = key->first;
     input->count = key->count;
     input->passes = key->passes;
@@ -135,6 +137,9 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
     vy_chunk_plan plan;
     vyre_result code =
         vy_chunk_plan_build(&input, &arena, &plan) ? VYRE_OK : vy_diag_no_memory(diag);
+    if (code == VYRE_OK && key->is_timed && !c->queries) {
+        code = make_queries(device, c, diag);
+    }
     if (code == VYRE_OK) {
         code = vy_commands_begin(device, &c->commands, false, diag);
     }
@@ -228,6 +233,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     vyre_device *device = r->pipeline->device;
     vy_flight *flight = &r->flights[lane];
     key->lane = lane;
+    key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
     if (r->lane_passes_base[lane] != r->pass) {
         code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
@@ -381,7 +387,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
     bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
-    if (c->queries && (ran || flight->has_epilogue)) {
+    if (c->key.is_timed && (ran || flight->has_epilogue)) {
         code = read_ticks(r, c, ran, diag);
     }
     return code;

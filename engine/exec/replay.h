@@ -21,6 +21,7 @@ typedef struct vy_replay {
     vyre_pipeline *pipeline;
     vy_instance *instance;
     uint32_t limit;           /* passes */
+    bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;
     vy_flight flights[VY_MAX_LANES];

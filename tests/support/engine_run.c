@@ -138,6 +138,7 @@ vyre_report engine_run(const engine_program *program, const vyre_binding *bindin
 {
     vyre_dispatch_params dispatch;
     vyre_dispatch_params_init(&dispatch);
+    dispatch.flags = VYRE_DISPATCH_TIMED;
     dispatch.bindings = bindings;
     dispatch.binding_count = binding_count;
     dispatch.params = params;
