@@ -94,6 +94,7 @@ static vyre_result find_recorded(vy_replay *r, const vy_chunk_key *key, uint32_t
             vy_commands_destroy(device, &c->commands);
             code = vy_vk_error(device, diag, result, "vkCreateQueryPool");
         }
+        vy_set_name(device, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)c->queries, r->label);
     }
     in->recorded_count += code == VYRE_OK;
     return code;
