@@ -60,6 +60,7 @@ static vyre_result make_queries(vyre_device *device, vy_recorded *c, vyre_diag *
         c->queries = VK_NULL_HANDLE;
         return vy_vk_error(device, diag, result, "vkCreateQueryPool");
     }
+    vy_set_name(device, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)c->queries, "vyre timestamps");
     return VYRE_OK;
 }
 

@@ -474,8 +474,7 @@ static void test_device_reads_the_environment_where_the_parameters_say_nothing(v
     params.driver_thread = 1;
     params.memory_limit = 1u << 20;
     device = open_fake(&params);
-    assert_int_equal(device->debug,
-                     VYRE_DEBUG_BREADCRUMBS | VYRE_DEBUG_LABELS | VYRE_DEBUG_TRACE);
+    assert_int_equal(device->debug, VYRE_DEBUG_BREADCRUMBS | VYRE_DEBUG_LABELS | VYRE_DEBUG_TRACE);
     assert_string_equal(device->cache_dir, "/from/environment");
     assert_true(device->has_driver_thread);
     assert_int_equal(device->memory_limit, 1u << 20);
