@@ -722,6 +722,61 @@ static void test_blob_failures_leave_the_cache_as_it_was(void **state)
     assert_int_equal(memory.live_blocks, 0);
 }
 
+typedef struct building {
+    vyre_device *device;
+    vyre_kernel *kernel;
+    vyre_result code;
+} building;
+
+static void *build_often(void *user)
+{
+    building *b = user;
+    b->code = VYRE_OK;
+    for (uint32_t i = 0; b->code == VYRE_OK && i < 30; i++) {
+        vyre_pipeline *pipeline = NULL;
+        b->code = vyre_pipeline_create(b->device, b->kernel, NULL, &pipeline, NULL);
+        vyre_pipeline_destroy(&pipeline);
+    }
+    return NULL;
+}
+
+/* Without the layer, which is for one thread. */
+static void test_blobs_are_loaded_while_others_compile(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device_params params;
+    vyre_device_params_init(&params);
+    params.validation = VYRE_VALIDATION_OFF;
+    params.cache_dir = "";
+    vyre_device *device = NULL;
+    vyre_diag diag;
+    assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
+    engine_program p = engine_build(device, "program one\nworkgroup 64\ngrid over a\n"
+                                            "inout a : u32[]\nkernel { a[gid.x] += 7 }\n");
+    pthread_t threads[3];
+    building builders[3];
+    for (uint32_t t = 0; t < 3; t++) {
+        builders[t] = (building){device, p.kernel, VYRE_OK};
+        assert_int_equal(pthread_create(&threads[t], NULL, build_often, &builders[t]), 0);
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+        void *blob = NULL;
+        size_t size = 0;
+        int is_used = 0;
+        assert_int_equal(vyre_device_save_cache(device, &blob, &size, &diag), VYRE_OK);
+        assert_int_equal(vyre_device_load_cache(device, blob, size, &is_used, &diag), VYRE_OK);
+        assert_int_equal(is_used, 1);
+        vyre_device_free_cache(device, &blob, size);
+    }
+    for (uint32_t t = 0; t < 3; t++) {
+        assert_int_equal(pthread_join(threads[t], NULL), 0);
+        assert_int_equal(builders[t].code, VYRE_OK);
+    }
+    engine_release(&p);
+    vyre_device_destroy(&device);
+}
+
 /* ---- A host's own cache ---------------------------------------------------------------------- */
 
 static void test_a_hosts_cache_is_used_and_left_alone(void **state)
@@ -787,6 +842,7 @@ int main(void)
         TEST(test_blob_that_grows_is_read_again),
         TEST(test_blob_calls_say_what_is_missing),
         TEST(test_blob_failures_leave_the_cache_as_it_was),
+        TEST(test_blobs_are_loaded_while_others_compile),
         TEST(test_a_hosts_cache_is_used_and_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
