@@ -256,6 +256,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     c->used = ++r->instance->clock;
     flight->passes = key->passes;
     flight->first_pass = r->pass;
+    flight->chunk = r->chunk;
     flight->has_epilogue = key->has_epilogue;
     return code;
 }
@@ -270,7 +271,7 @@ static void count_chunk(const vy_recorded *c, vyre_report *report)
 
 typedef struct pending {
     vy_batch batches[VY_MAX_BATCHES];
-    VkCommandBuffer commands[VY_MAX_BATCHES][3];
+    VkCommandBuffer commands[VY_MAX_BATCHES][4];
     uint32_t lanes[VY_MAX_BATCHES];
     uint32_t count;
 } pending;
@@ -293,6 +294,21 @@ static void add_batch(const vy_replay *r, pending *list, uint32_t lane, bool is_
                                   .wait_count = is_first ? r->wait_count : 0,
                                   .signals = r->signals,
                                   .signal_count = is_last ? r->signal_count : 0};
+}
+
+/* The last two chunks as one batch, where nobody looks between them. */
+static void join_batches(const vy_replay *r, pending *list)
+{
+    if (list->count != 2 || !r->is_sent || has_until(r)) {
+        return;
+    }
+    vy_batch *a = &list->batches[0], *b = &list->batches[1];
+    for (uint32_t i = 0; i < b->command_count; i++) {
+        list->commands[0][a->command_count++] = b->commands[i];
+    }
+    a->signals = b->signals;
+    a->signal_count = b->signal_count;
+    list->count = 1;
 }
 
 /* Submits as many chunks as there are lanes free, in one call. */
@@ -320,19 +336,21 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
     }
     uint64_t values[VY_MAX_BATCHES] = {0};
     uint64_t start = vy_clock_ns();
+    uint32_t chunk_count = list.count;
+    join_batches(r, &list);
     if (code == VYRE_OK && list.count) {
         code = vy_queue_submit_batches(r->pipeline->device, list.batches, list.count, r->label,
                                        values, diag);
         report->submit_ns += vy_clock_ns() - start;
         report->submissions += code == VYRE_OK;
     }
-    for (uint32_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0; i < chunk_count; i++) {
         vy_flight *flight = &r->flights[list.lanes[i]];
         flight->is_busy = code == VYRE_OK;
         if (code == VYRE_OK) {
-            flight->value = values[i];
-            r->last_value = values[i];
-            r->instance->recorded[flight->recorded].value = values[i];
+            flight->value = values[i < list.count ? i : list.count - 1];
+            r->last_value = flight->value;
+            r->instance->recorded[flight->recorded].value = flight->value;
             count_chunk(&r->instance->recorded[flight->recorded], report);
         }
     }
@@ -399,7 +417,7 @@ static uint32_t oldest(const vy_replay *r)
     uint32_t best = VY_MAX_LANES;
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
         if (r->flights[l].is_busy &&
-            (best == VY_MAX_LANES || r->flights[l].value < r->flights[best].value)) {
+            (best == VY_MAX_LANES || r->flights[l].chunk < r->flights[best].chunk)) {
             best = l;
         }
     }
