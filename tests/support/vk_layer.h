@@ -61,6 +61,7 @@ typedef struct layer_settings {
     /* The host's and the device's copies are two, which flush and invalidate copy between, in atoms
      * of LAYER_ATOM. */
     bool no_coherent_memory;
+    bool drop_flushes; /* of memory that is not coherent: nothing is copied */
     bool no_devices;
     bool three_families;       /* 0: everything, 1: compute and transfer, 2: transfer */
     bool skip_dispatches;      /* vkCmdDispatch does nothing: results are wrong */
@@ -76,6 +77,10 @@ typedef struct layer_settings {
     uint32_t fail_at;
     VkResult failure;
     const char *fail_only; /* counts only calls of this name */
+    /* Behind that failure the next call of this name gives `failure_then`: for calls that are made
+     * only where others have failed. */
+    const char *fail_then;
+    VkResult failure_then;
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
@@ -110,6 +115,8 @@ uint32_t layer_fallible_calls(void);
 const char *layer_failed(void);
 /* Ends the loss that loss_stays made last. */
 void layer_revive(void);
+/* vkDeviceWaitIdle of the newest device, as the engine would get it. */
+VkResult layer_wait_idle(void);
 
 #define LAYER_MAX_RESULTS 8u
 

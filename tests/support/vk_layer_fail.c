@@ -70,7 +70,7 @@ static uint32_t fallible_calls, call_count;
 static const layer_command_errors *calls[MAX_CALLS];
 static const char *failed;
 static VkResult given;
-static bool is_lost;
+static bool is_lost, has_then;
 
 static uint32_t number_of(const char *name)
 {
@@ -118,17 +118,21 @@ bool layer_fails(const char *name)
     if (fails) {
         failed = name;
         given = layer.failure;
-        int place = command ? place_of(command, given) : -1;
-        if (place >= 0) {
-            cover[number].failed[place]++;
-        }
         is_lost = layer.loss_stays && given == VK_ERROR_DEVICE_LOST;
+    } else if (failed && !has_then && layer.fail_then && strcmp(name, layer.fail_then) == 0) {
+        fails = has_then = true;
+        given = layer.failure_then;
     } else if (is_lost && can_lose && strcmp(name, "vkCreateDevice") != 0) {
         fails = true;
         given = VK_ERROR_DEVICE_LOST;
     }
+    int place = fails && command ? place_of(command, given) : -1;
+    if (place >= 0) {
+        cover[number].failed[place]++;
+    }
     layer_unlock();
-    if (fails && given == VK_ERROR_DEVICE_LOST && layer_below.vkDeviceWaitIdle && layer_device()) {
+    if (fails && (given == VK_ERROR_DEVICE_LOST || has_then) && layer_below.vkDeviceWaitIdle &&
+        layer_device()) {
         /* The engine may free everything now, and the real device is not lost. */
         (void)layer_below.vkDeviceWaitIdle(layer_device());
     }
@@ -144,7 +148,7 @@ void layer_reset_failures(void)
 {
     fallible_calls = call_count = 0;
     failed = NULL;
-    is_lost = false;
+    is_lost = has_then = false;
 }
 
 void layer_revive(void)

@@ -401,6 +401,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkDeviceWaitIdle(VkDevice device)
     return result;
 }
 
+VkResult layer_wait_idle(void)
+{
+    return wrap_vkDeviceWaitIdle(layer_device());
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkQueueWaitIdle(VkQueue queue)
 {
     if (layer_fails("vkQueueWaitIdle")) {

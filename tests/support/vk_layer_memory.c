@@ -257,6 +257,9 @@ static void carry(layer_event_kind kind, uint32_t count, const VkMappedMemoryRan
             layer_add_bad(1);
             continue;
         }
+        if (layer.drop_flushes && kind == LAYER_FLUSH) {
+            continue;
+        }
         if (kind == LAYER_FLUSH) {
             memcpy(m->mapped + begin, m->shadow + begin, (size_t)size);
         } else {
