@@ -11,6 +11,7 @@ void vyre_kernel_destroy(vyre_kernel **kernel)
     vyre_kernel *k = *kernel;
     *kernel = NULL;
     vyre_allocator memory = k->arena.allocator;
+    vy_kernel_drop_variants(k);
     vy_arena_finish(&k->arena);
     vy_free(&memory, k, sizeof *k);
 }
@@ -22,28 +23,12 @@ const char *vyre_kernel_name(const vyre_kernel *kernel)
 
 vyre_interface vyre_kernel_interface(const vyre_kernel *kernel)
 {
-    return vy_kernel_own_variant(kernel).interface;
+    return kernel ? kernel->own.interface : VYRE_INTERFACE_DESCRIPTOR;
 }
 
 vy_variant vy_kernel_own_variant(const vyre_kernel *kernel)
 {
-    return (vy_variant){VYRE_INTERFACE_DESCRIPTOR, kernel->is_aliased};
-}
-
-vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
-                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
-{
-    (void)variant;
-    (void)diag;
-    *out_words = kernel->segments[segment].words;
-    *out_count = kernel->segments[segment].word_count;
-    return VYRE_OK;
-}
-
-bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel)
-{
-    (void)kernel;
-    return false;
+    return kernel->own;
 }
 
 uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel)
@@ -138,7 +123,7 @@ const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index)
 
 bool vy_kernel_is_aliased(const vyre_kernel *kernel)
 {
-    return kernel->is_aliased;
+    return kernel->own.is_aliased;
 }
 
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment)

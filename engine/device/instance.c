@@ -42,7 +42,8 @@ static uint32_t read_debug(void)
         uint32_t bit;
     } words[] = {{"serialize", VYRE_DEBUG_SERIALIZE},
                  {"trace", VYRE_DEBUG_TRACE},
-                 {"labels", VYRE_DEBUG_LABELS}};
+                 {"labels", VYRE_DEBUG_LABELS},
+                 {"breadcrumbs", VYRE_DEBUG_BREADCRUMBS}};
     uint32_t bits = 0;
     for (const char *at = getenv("VYRE_DEBUG"); at && *at;) {
         size_t length = strcspn(at, ",");
@@ -58,8 +59,12 @@ static uint32_t read_debug(void)
 
 void vy_device_options_read(const vyre_device_params *params, vy_device_options *out)
 {
-    *out = (vy_device_options){
-        .validation = params->validation, .log_level = params->log_level, .debug = read_debug()};
+    *out = (vy_device_options){.validation = params->validation,
+                               .log_level = params->log_level,
+                               .debug = params->debug | read_debug()};
+    /* An empty name says that there is to be none, whatever the environment says. */
+    const char *dir = params->cache_dir ? params->cache_dir : getenv("VYRE_CACHE_DIR");
+    out->cache_dir = dir && dir[0] ? dir : NULL;
     const char *name = params->name ? params->name : getenv("VYRE_DEVICE");
     if (name) {
         strncpy(out->name, name, sizeof out->name - 1);

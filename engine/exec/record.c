@@ -1,53 +1,63 @@
 /* Carries a plan out: one Vulkan call for a command, and the binds between them. Decides nothing.
  */
-#include "engine/exec/instance.h"
+#include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
+#include "engine/exec/run.h"
 
 #include <string.h>
 
 typedef struct recorder {
     vyre_pipeline *pipeline;
     vy_instance *instance;
-    vy_lane *lane;
-    uint32_t lane_index;
+    uint32_t lane;
     VkCommandBuffer commands;
+    VkQueryPool queries;
     VkPipeline bound;
-    VkPipelineLayout bound_layout; /* whose set is bound */
+    VkPipelineLayout bound_layout; /* whose buffers are bound */
 } recorder;
+
+static vy_piece at(const vy_block *block, uint64_t offset)
+{
+    vy_piece piece = vy_block_piece(block);
+    piece.offset = offset;
+    return piece;
+}
 
 static vy_piece resolve(const recorder *r, uint32_t memory)
 {
     const vy_instance *in = r->instance;
+    uint64_t region = in->region_size * r->lane;
     switch (memory) {
     case VY_MEM_STATE:
-        return (vy_piece){in->state.buffer, 0, 0};
+        return at(&in->state, 0);
     case VY_MEM_BLOCK:
-        return (vy_piece){r->lane->block.buffer, 0, 0};
+        return at(&in->lanes[r->lane].block, 0);
     case VY_MEM_HOST_BLOCK:
-        return (vy_piece){in->host_block.buffer, in->region_size * r->lane_index, 0};
+        return at(&in->host_block, region);
+    case VY_MEM_STATE_START:
+        return at(&in->host_block, region + in->state_offset);
     case VY_MEM_UPLOAD:
-        return (vy_piece){in->upload.buffer, 0, 0};
+        return at(&in->upload, 0);
     case VY_MEM_READBACK:
-        return (vy_piece){in->readback.buffer, 0, 0};
+        return at(&in->readback, 0);
     case VY_MEM_RECORDS:
-        return (vy_piece){in->records.buffer, 0, 0};
+        return at(&in->records, 0);
     case VY_MEM_SPILL:
-        return (vy_piece){in->spill.buffer, 0, 0};
+        return at(&in->spill, 0);
     default:
         return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0];
     }
 }
 
-static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set)
+static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, bool is_judge)
 {
-    const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
     if (r->bound_layout != layout) {
-        vk->vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set,
-                                    0, NULL);
+        r->instance->binder->bind(r->pipeline, r->instance, r->lane, is_judge, layout, r->commands);
         r->bound_layout = layout;
     }
     if (r->bound != pipeline) {
-        vk->vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        r->pipeline->device->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                                  pipeline);
         r->bound = pipeline;
     }
 }
@@ -70,10 +80,14 @@ static void end_label(const recorder *r)
     }
 }
 
-static void push(const recorder *r, VkPipelineLayout layout, const vy_command *command,
-                 const vy_execution *execution)
+/* `offset`: of the parameter block in the lane's region. */
+static void push(const recorder *r, VkPipelineLayout layout, uint64_t offset,
+                 const vy_command *command, const vy_execution *execution)
 {
     uint32_t words[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
+    uint64_t root = r->instance->binder->root(r->instance, r->lane, offset);
+    words[VY_PUSH_ADDRESS / sizeof(uint32_t)] = (uint32_t)root;
+    words[VY_PUSH_ADDRESS / sizeof(uint32_t) + 1] = (uint32_t)(root >> 32);
     words[VY_PUSH_PASS / sizeof(uint32_t)] = command->pass;
     if (execution) {
         words[VY_PUSH_EXECUTION / sizeof(uint32_t)] = command->execution;
@@ -89,9 +103,10 @@ static void record_dispatch(recorder *r, const vy_command *command)
     vyre_pipeline *p = r->pipeline;
     vy_instance *in = r->instance;
     const vy_execution *execution = &in->executions[command->execution];
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
-    bind(r, p->variants[in->is_folded][execution->segment], p->layout.pipeline, r->lane->set);
-    push(r, p->layout.pipeline, command, execution);
+    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, false);
+    push(r, layout, 0, command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
     } else {
@@ -103,12 +118,41 @@ static void record_dispatch(recorder *r, const vy_command *command)
 
 static void record_judge(recorder *r, const vy_command *command)
 {
-    vyre_pipeline *p = r->pipeline;
+    vyre_device *device = r->pipeline->device;
+    const vy_judge *judge = &vy_runs_kernels(device)->judges[r->instance->choice.interface];
     begin_label(r, "vyre judge");
-    bind(r, p->judge, p->judge_layout.pipeline, r->lane->judge_set);
-    push(r, p->judge_layout.pipeline, command, NULL);
-    p->device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
+    bind(r, judge->pipeline, judge->layout.pipeline, true);
+    push(r, judge->layout.pipeline, r->instance->judge_offset, command, NULL);
+    device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
+}
+
+/* A fill or copy by a kernel, whose block names the memory. */
+static void record_move(recorder *r, const vy_command *command)
+{
+    vyre_device *device = r->pipeline->device;
+    bool is_fill = command->kind == VY_COMMAND_FILL;
+    vy_engine_kernels *kernels = vy_runs_kernels(device);
+    const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
+    uint32_t groups[3];
+    vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
+    begin_label(r, is_fill ? "vyre fill" : "vyre copy");
+    bind(r, move->pipeline, move->layout.pipeline, false);
+    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block), command,
+         NULL);
+    device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    end_label(r);
+}
+
+/* Two words: the execution and the pass of the dispatch that comes next, from 1. */
+static void record_crumb(const recorder *r, const vy_command *command)
+{
+    const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
+    VkBuffer crumbs = r->instance->crumbs.buffer;
+    uint64_t offset = (uint64_t)r->lane * 2 * sizeof(uint32_t);
+    vk->vkCmdFillBuffer(r->commands, crumbs, offset + sizeof(uint32_t), sizeof(uint32_t),
+                        command->pass);
+    vk->vkCmdFillBuffer(r->commands, crumbs, offset, sizeof(uint32_t), command->execution + 1);
 }
 
 static void record_timestamp(const recorder *r, const vy_command *command)
@@ -120,15 +164,18 @@ static void record_timestamp(const recorder *r, const vy_command *command)
         [VY_TIME_END] = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
     };
     if (command->target == VY_TIME_BEGIN) {
-        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->lane->queries, 0,
-                                                    VY_TIME_COUNT);
+        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->queries, 0, VY_TIME_COUNT);
     }
-    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target],
-                                                r->lane->queries, command->target);
+    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target], r->queries,
+                                                command->target);
 }
 
-static void record_transfer(const recorder *r, const vy_command *command)
+static void record_transfer(recorder *r, const vy_command *command)
 {
+    if (command->is_by_kernel) {
+        record_move(r, command);
+        return;
+    }
     const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
     vy_piece target = resolve(r, command->target);
     if (command->kind == VY_COMMAND_FILL) {
@@ -144,12 +191,12 @@ static void record_transfer(const recorder *r, const vy_command *command)
 }
 
 void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane,
-                    const vy_chunk_plan *plan, VkCommandBuffer commands)
+                    const vy_chunk_plan *plan, VkQueryPool queries, VkCommandBuffer commands)
 {
     recorder r = {.pipeline = pipeline,
                   .instance = instance,
-                  .lane = &instance->lanes[lane],
-                  .lane_index = lane,
+                  .lane = lane,
+                  .queries = queries,
                   .commands = commands};
     for (uint32_t i = 0; i < plan->commands.count; i++) {
         const vy_command *command = &plan->commands.data[i];
@@ -170,6 +217,9 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
             break;
         case VY_COMMAND_TIMESTAMP:
             record_timestamp(&r, command);
+            break;
+        case VY_COMMAND_CRUMB:
+            record_crumb(&r, command);
             break;
         }
     }

@@ -1,76 +1,93 @@
-/* Single transfers between the host and the device: staged, submitted and waited for. What a
- * transfer needs is kept for the next one; what a failed wait leaves behind is parked until it has
- * ended. */
-#include "engine/memory/memory.h"
+/* The pool of transfer objects, and their command buffers. What a transfer needs is kept for the
+ * next one; what a failed wait leaves behind is parked until it has ended. */
+#include "engine/memory/transfer.h"
 
-#include "engine/device/commands.h"
+#define MAX_REGIONS 32u
 
-#include <string.h>
-
-#define PIECE_SIZE ((uint64_t)16 << 20)
-
-struct vy_transfer {
-    vy_transfer *next;
-    vy_commands commands;
-    vy_block upload, readback;
-    uint64_t value; /* of the last submission */
-};
-
-static void destroy(vyre_device *device, vy_transfer *t)
+static uint64_t destroy(vyre_device *device, vy_transfer *t)
 {
+    uint64_t size = t->upload.size + t->readback.size;
     vy_commands_destroy(device, &t->commands);
     vy_block_destroy(device, &t->upload);
     vy_block_destroy(device, &t->readback);
+    vy_free(&device->allocator, t->room, t->room_size);
     vy_free(&device->allocator, t, sizeof *t);
+    return size;
+}
+
+static uint64_t destroy_list(vyre_device *device, vy_transfer *list)
+{
+    uint64_t size = 0;
+    while (list) {
+        vy_transfer *next = list->next;
+        vy_queue_drain(device, list->value);
+        size += destroy(device, list);
+        list = next;
+    }
+    return size;
 }
 
 void vy_transfer_pool_finish(vyre_device *device, vy_transfer_pool *pool)
 {
-    for (int list = 0; list < 2; list++) {
-        vy_transfer *t = list ? pool->parked : pool->idle;
-        while (t) {
-            vy_transfer *next = t->next;
-            vy_queue_drain(device, t->value);
-            destroy(device, t);
-            t = next;
-        }
-    }
+    (void)destroy_list(device, pool->idle);
+    (void)destroy_list(device, pool->parked);
     if (pool->has_mutex) {
         vy_mutex_finish(&pool->mutex);
     }
     *pool = (vy_transfer_pool){.idle = NULL};
 }
 
-static vyre_result acquire(vyre_device *device, vy_transfer **out, vyre_diag *diag)
+uint64_t vy_transfer_trim(vyre_device *device)
 {
     vy_transfer_pool *pool = vy_memory_transfers(device);
     vy_mutex_lock(&pool->mutex);
+    vy_transfer *list = pool->idle;
+    pool->idle = NULL;
+    vy_mutex_unlock(&pool->mutex);
+    return destroy_list(device, list);
+}
+
+/* Under the lock: an idle one, or one that was parked and has ended. */
+static vy_transfer *take(vyre_device *device, vy_transfer_pool *pool)
+{
     vy_transfer *t = pool->idle;
     if (t) {
         pool->idle = t->next;
-    } else if (pool->parked && vy_queue_is_done(device, pool->parked->value)) {
-        t = pool->parked;
-        pool->parked = t->next;
+        return t;
     }
+    for (vy_transfer **at = &pool->parked; *at; at = &(*at)->next) {
+        if (vy_queue_is_done(device, (*at)->value)) {
+            t = *at;
+            *at = t->next;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+vyre_result vy_transfer_acquire(vyre_device *device, vy_transfer **out, vyre_diag *diag)
+{
+    vy_transfer_pool *pool = vy_memory_transfers(device);
+    vy_mutex_lock(&pool->mutex);
+    *out = take(device, pool);
     vy_mutex_unlock(&pool->mutex);
-    *out = t;
-    if (t) {
+    if (*out) {
         return VYRE_OK;
     }
-    t = vy_alloc_zeroed(&device->allocator, 1, sizeof *t);
+    vy_transfer *t = vy_alloc_zeroed(&device->allocator, 1, sizeof *t);
     if (!t) {
         return vy_diag_no_memory(diag);
     }
     vyre_result code = vy_commands_create(device, "vyre transfer", &t->commands, diag);
     if (code != VYRE_OK) {
-        destroy(device, t);
+        (void)destroy(device, t);
         return code;
     }
     *out = t;
     return VYRE_OK;
 }
 
-static void give_back(vyre_device *device, vy_transfer *t)
+void vy_transfer_give_back(vyre_device *device, vy_transfer *t)
 {
     vy_transfer_pool *pool = vy_memory_transfers(device);
     bool done = vy_queue_is_done(device, t->value);
@@ -81,106 +98,71 @@ static void give_back(vyre_device *device, vy_transfer *t)
     vy_mutex_unlock(&pool->mutex);
 }
 
-typedef enum transfer_kind { UPLOAD, DOWNLOAD, FILL } transfer_kind;
+/* ---- Commands -------------------------------------------------------------------------------- */
 
-typedef struct piece {
-    transfer_kind kind;
-    VkBuffer buffer;
-    uint64_t offset, size;
-    uint32_t word;
-} piece;
+/* How many steps from `first` on one copy command can hold. */
+static uint32_t copies_together(const vy_steps *s, uint32_t first)
+{
+    const vy_step *from = &s->steps[first];
+    uint32_t count = 1;
+    while (count < MAX_REGIONS && first + count < s->count) {
+        const vy_step *next = &s->steps[first + count];
+        if (next->source != from->source || next->target != from->target ||
+            (s->barriers && s->barriers[first + count])) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
 
-/* Records, submits and waits. */
-static vyre_result carry_out(vyre_device *device, vy_transfer *t, const piece *p, vyre_diag *diag)
+static void record(vyre_device *device, VkCommandBuffer commands, const vy_steps *s)
+{
+    static const vy_barrier between = {VY_STAGE_TRANSFER, VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
+    for (uint32_t i = 0; i < s->count;) {
+        const vy_step *step = &s->steps[i];
+        if (s->barriers && s->barriers[i]) {
+            vy_cmd_barrier(device, commands, &between);
+        }
+        if (!step->source) {
+            device->vk.vkCmdFillBuffer(commands, step->target, step->target_offset, step->size,
+                                       step->word);
+            i++;
+            continue;
+        }
+        VkBufferCopy regions[MAX_REGIONS];
+        uint32_t count = copies_together(s, i);
+        for (uint32_t r = 0; r < count; r++) {
+            regions[r] = (VkBufferCopy){step[r].source_offset, step[r].target_offset, step[r].size};
+        }
+        device->vk.vkCmdCopyBuffer(commands, step->source, step->target, count, regions);
+        i += count;
+    }
+}
+
+vyre_result vy_transfer_run(vyre_device *device, vy_transfer *t, const vy_steps *steps,
+                            vyre_diag *diag)
 {
     static const vy_barrier before = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER | VY_STAGE_INDIRECT,
                                       VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
-    static const vy_barrier after = {VY_STAGE_TRANSFER, VY_STAGE_TRANSFER,
-                                     VY_STAGE_COMPUTE | VY_STAGE_TRANSFER | VY_STAGE_INDIRECT |
-                                         VY_STAGE_HOST};
+    vy_barrier after = {VY_STAGE_TRANSFER, VY_STAGE_TRANSFER,
+                        VY_STAGE_COMPUTE | VY_STAGE_TRANSFER | VY_STAGE_INDIRECT};
+    if (steps->reads_back) {
+        after.dst |= VY_STAGE_HOST;
+    }
     vyre_result code = vy_commands_begin(device, &t->commands, true, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    VkCommandBuffer commands = t->commands.buffer;
-    vy_cmd_barrier(device, commands, &before);
-    if (p->kind == FILL) {
-        device->vk.vkCmdFillBuffer(commands, p->buffer, p->offset, p->size, p->word);
-    } else {
-        VkBufferCopy region = {.srcOffset = p->kind == UPLOAD ? 0 : p->offset,
-                               .dstOffset = p->kind == UPLOAD ? p->offset : 0,
-                               .size = p->size};
-        device->vk.vkCmdCopyBuffer(commands, p->kind == UPLOAD ? t->upload.buffer : p->buffer,
-                                   p->kind == UPLOAD ? p->buffer : t->readback.buffer, 1, &region);
-    }
-    vy_cmd_barrier(device, commands, &after);
+    vy_cmd_barrier(device, t->commands.buffer, &before);
+    record(device, t->commands.buffer, steps);
+    vy_cmd_barrier(device, t->commands.buffer, &after);
     code = vy_commands_end(device, &t->commands, diag);
     if (code == VYRE_OK) {
-        code = vy_queue_submit(device, commands, "a transfer", &t->value, diag);
+        code = vy_queue_submit(device, t->commands.buffer, "a transfer", &t->value, diag);
     }
     if (code == VYRE_OK) {
         code = vy_queue_wait(device, t->value, UINT64_MAX, "a transfer", diag);
-    }
-    return code;
-}
-
-static uint64_t piece_size(uint64_t left)
-{
-    return left < PIECE_SIZE ? left : PIECE_SIZE;
-}
-
-vyre_result vy_transfer_upload(vyre_device *device, VkBuffer buffer, uint64_t offset,
-                               const void *data, uint64_t size, vyre_diag *diag)
-{
-    vy_transfer *t = NULL;
-    vyre_result code = acquire(device, &t, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    code =
-        vy_block_grow(device, VY_MEMORY_UPLOAD, piece_size(size), "vyre staging", &t->upload, diag);
-    for (uint64_t done = 0; code == VYRE_OK && done < size;) {
-        piece p = {UPLOAD, buffer, offset + done, piece_size(size - done), 0};
-        memcpy(t->upload.mapped, (const unsigned char *)data + done, (size_t)p.size);
-        code = vy_block_flush(device, &t->upload, 0, p.size, diag);
-        if (code == VYRE_OK) {
-            code = carry_out(device, t, &p, diag);
-        }
-        done += p.size;
-    }
-    give_back(device, t);
-    if (code == VYRE_OK) {
-        vy_count(device, uploads, 1);
-        vy_count(device, upload_size, size);
-    }
-    return code;
-}
-
-vyre_result vy_transfer_download(vyre_device *device, VkBuffer buffer, uint64_t offset, void *data,
-                                 uint64_t size, vyre_diag *diag)
-{
-    vy_transfer *t = NULL;
-    vyre_result code = acquire(device, &t, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    code = vy_block_grow(device, VY_MEMORY_READBACK, piece_size(size), "vyre readback",
-                         &t->readback, diag);
-    for (uint64_t done = 0; code == VYRE_OK && done < size;) {
-        piece p = {DOWNLOAD, buffer, offset + done, piece_size(size - done), 0};
-        code = carry_out(device, t, &p, diag);
-        if (code == VYRE_OK) {
-            code = vy_block_invalidate(device, &t->readback, 0, p.size, diag);
-        }
-        if (code == VYRE_OK) {
-            memcpy((unsigned char *)data + done, t->readback.mapped, (size_t)p.size);
-        }
-        done += p.size;
-    }
-    give_back(device, t);
-    if (code == VYRE_OK) {
-        vy_count(device, downloads, 1);
-        vy_count(device, download_size, size);
     }
     return code;
 }
@@ -189,12 +171,13 @@ vyre_result vy_transfer_fill(vyre_device *device, VkBuffer buffer, uint64_t offs
                              uint32_t word, vyre_diag *diag)
 {
     vy_transfer *t = NULL;
-    vyre_result code = acquire(device, &t, diag);
+    vyre_result code = vy_transfer_acquire(device, &t, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    piece p = {FILL, buffer, offset, size, word};
-    code = carry_out(device, t, &p, diag);
-    give_back(device, t);
+    vy_step step = {.target = buffer, .target_offset = offset, .size = size, .word = word};
+    vy_steps steps = {&step, NULL, 1, false};
+    code = vy_transfer_run(device, t, &steps, diag);
+    vy_transfer_give_back(device, t);
     return code;
 }

@@ -74,7 +74,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_sync_mapped(vyre_device *device, vyr
 /* ---- Transfers -------------------------------------------------------------------------------
  * Each call waits; it is ordered after everything that the library submitted before. Ranges must
  * lie in their buffers; size 0 does nothing. Everything is checked before anything is done: after
- * INVALID_ARGUMENT nothing was read or written. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
+ * INVALID_ARGUMENT nothing was read or written, and after any error host memory is as it was, apart
+ * from downloads of more than 64 MiB in one call. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
  * OUT_OF_HOST_MEMORY, DEVICE_LOST. */
 
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_upload(vyre_device *device, vyre_buffer buffer,

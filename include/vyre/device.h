@@ -244,7 +244,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_save_cache(vyre_device *device, void
                                                        size_t *out_size, vyre_diag *diag);
 VYRE_API void vyre_device_free_cache(vyre_device *device, void **data, size_t size);
 /* Adds what the blob holds. A blob that is damaged, another device's or another version's is no
- * error: *out_is_used (may be NULL) is 0 then. */
+ * error: *out_is_used (may be NULL) is 0 then, as it is where the host gave the pipeline cache. */
 VYRE_API VYRE_CHECK vyre_result vyre_device_load_cache(vyre_device *device, const void *data,
                                                        size_t size, int *out_is_used,
                                                        vyre_diag *diag);

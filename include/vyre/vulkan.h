@@ -53,6 +53,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_fill_features(
 #define VYRE_MAX_DEVICE_EXTENSIONS 32u
 typedef struct vyre_device_setup {
     vyre_feature_chain chain;
+    VkPhysicalDeviceFaultFeaturesEXT device_fault; /* chained where the device has it */
     uint32_t extension_count;
     const char *extensions[VYRE_MAX_DEVICE_EXTENSIONS];
     VkDeviceQueueCreateInfo queue;

@@ -47,6 +47,10 @@ static vy_snapshot good_snapshot(void)
                               .index = 2,
                               .api_version = VK_API_VERSION_1_3,
                               .offset_alignment = 4,
+                              .max_workgroup_invocations = 1024,
+                              .max_shared_size = 49152,
+                              .max_storage_buffers = 64,
+                              .max_push_constants_size = 256,
                               .timestamp_ns = 1},
                      .queue_family = 0,
                      .timestamp_bits = 64};
@@ -277,9 +281,12 @@ static void test_device_create_survives_each_failure(void **state)
             layer.fail_at = n;
             layer.failure = results[r];
             vyre_result code = try_open(NULL, &device, &diag);
-            if (code == VYRE_OK && (strcmp(layer_failed(), "vkAllocateMemory") == 0 ||
-                                    strcmp(layer_failed(), "vkMapMemory") == 0)) {
-                vyre_device_destroy(&device); /* another memory type had room */
+            /* Another memory type had room, or the device is one without calibrated clocks. */
+            if (code == VYRE_OK &&
+                (strcmp(layer_failed(), "vkAllocateMemory") == 0 ||
+                 strcmp(layer_failed(), "vkMapMemory") == 0 ||
+                 strcmp(layer_failed(), "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT") == 0)) {
+                vyre_device_destroy(&device);
                 assert_int_equal(layer_alive(), 0);
                 continue;
             }
@@ -287,9 +294,16 @@ static void test_device_create_survives_each_failure(void **state)
                 fail_msg("%s number %u failed and nobody noticed", layer_failed(), n);
             }
             assert_null(device);
-            /* A pipeline that cannot be compiled is told as that. */
+            /* A pipeline that cannot be compiled is told as that, and VMA tells of every failed
+             * allocation as of device memory. */
+            if (code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY &&
+                (strcmp(layer_failed(), "vkAllocateMemory") == 0 ||
+                 strcmp(layer_failed(), "vkMapMemory") == 0)) {
+                continue;
+            }
             if (code != expected[r] && code != VYRE_ERROR_KERNEL_COMPILE_FAILED) {
-                fail_msg("%s gave %s: %s", layer_failed(), vyre_result_name(code), diag.message);
+                fail_msg("%s number %u gave %d, which became %s: %s", layer_failed(), n,
+                         (int)results[r], vyre_result_name(code), diag.message);
             }
             if (layer_alive() != 0) {
                 fail_msg("%d objects stayed after %s number %u", (int)layer_alive(), layer_failed(),

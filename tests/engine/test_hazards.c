@@ -302,14 +302,15 @@ static const spirv_touch *find(const spirv_touches *all, spirv_place place, uint
     return NULL;
 }
 
-static void read_module(const char *text, spirv_touches *out)
+static void read_module(const char *text, vyre_interface interface, spirv_touches *out)
 {
+    vyre_kernel_params params = {.struct_size = sizeof params, .interface = interface};
     vyre_program *program = NULL;
     vyre_kernel *kernel = NULL;
     vyre_diag diag;
     assert_int_equal(vyre_program_parse(text, strlen(text), "test", NULL, &program, &diag),
                      VYRE_OK);
-    assert_int_equal(vyre_kernel_compile(program, NULL, &kernel, &diag), VYRE_OK);
+    assert_int_equal(vyre_kernel_compile(program, &params, &kernel, &diag), VYRE_OK);
     vyre_segment_info info;
     vyre_kernel_segment(kernel, 0, &info);
     assert_true(spirv_touches_read(info.words, info.word_count, out));
@@ -327,15 +328,17 @@ static void expect_touch(const spirv_touches *all, uint32_t binding, int reads, 
     }
 }
 
+static const char touch_text[] =
+    "program p\nworkgroup 8\nin a : u32[]\nout b : u32[]\ninout c : u32[]\n"
+    "inout d : u32[]\ninout e : u32[]\nscratch f : u32[8]\nshared s : u32[8]\n"
+    "kernel {\n  s[0] = 1\n  b[gid.x] = a[gid.x]\n  c[gid.x] = c[gid.x] + 1\n"
+    "  atomic_add(d[0], 1)\n  if e[0] == 3 { trap(1) }\n}\n";
+
 static void test_touches_of_descriptors_are_exact(void **state)
 {
     (void)state;
     spirv_touches all;
-    read_module("program p\nworkgroup 8\nin a : u32[]\nout b : u32[]\ninout c : u32[]\n"
-                "inout d : u32[]\ninout e : u32[]\nscratch f : u32[8]\nshared s : u32[8]\n"
-                "kernel {\n  s[0] = 1\n  b[gid.x] = a[gid.x]\n  c[gid.x] = c[gid.x] + 1\n"
-                "  atomic_add(d[0], 1)\n  if e[0] == 3 { trap(1) }\n}\n",
-                &all);
+    read_module(touch_text, VYRE_INTERFACE_DESCRIPTOR, &all);
     assert_false(all.is_unknown);
     expect_touch(&all, 0, 1, 0);
     expect_touch(&all, 1, 0, 1);
@@ -347,6 +350,32 @@ static void test_touches_of_descriptors_are_exact(void **state)
     expect_touch(&all, 7, 1, 1); /* records */
     uint32_t none[4] = {1, 2, 3, 4};
     assert_false(spirv_touches_read(none, 4, &all));
+}
+
+static void test_touches_of_addresses_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rank; /* of the address */
+        bool reads, writes;
+    } rows[] = {{0, true, false}, {1, false, true}, {2, true, true},
+                {3, true, true},  {4, true, false}, {6, true, true}};
+    spirv_touches all;
+    read_module(touch_text, VYRE_INTERFACE_ADDRESS, &all);
+    assert_false(all.is_unknown);
+    assert_int_equal(all.count, 7);
+    const spirv_touch *root = find(&all, SPIRV_ROOT, 0);
+    assert_non_null(root);
+    assert_true(root->reads && !root->writes);
+    uint32_t first = (16 + 6 + 1) / 2 * 2 * 4; /* bytes; docs/spirv-interface.md */
+    assert_true(root->end == first + 8 * 7);   /* records are the last that it needs */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const spirv_touch *t = find(&all, SPIRV_BEHIND, first + 8 * rows[i].rank);
+        assert_non_null(t);
+        assert_int_equal(t->root, 0);
+        assert_int_equal(t->reads, rows[i].reads);
+        assert_int_equal(t->writes, rows[i].writes);
+    }
 }
 
 /* ---- The engine ------------------------------------------------------------------------------ */
@@ -375,7 +404,8 @@ static void test_engine_without_one_barrier_is_caught(void **state)
         layer_reset();
         vyre_device *device = engine_open(0);
         layer_forget_hazards();
-        layer.drop_barrier = n ? n + 1 : 0; /* the first is the probe's */
+        layer_clear_events();
+        layer.drop_barrier = n;
         run_chain(device);
         layer.drop_barrier = 0;
         vyre_device_destroy(&device);
@@ -424,6 +454,7 @@ int main(void)
         T(test_hazard_barriers_at_the_ends_are_not_judged),
         T(test_hazard_waits_of_host_and_queue_order),
         T(test_touches_of_descriptors_are_exact),
+        T(test_touches_of_addresses_are_exact),
         T(test_engine_without_one_barrier_is_caught),
         T(test_engine_with_too_many_barriers_is_caught),
     };

@@ -171,6 +171,7 @@ const layer_event *layer_events(uint32_t *out_count)
 void layer_clear_events(void)
 {
     event_count = 0;
+    layer_forget_barriers();
 }
 
 uint32_t layer_count(layer_event_kind kind)

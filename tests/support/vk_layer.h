@@ -84,7 +84,8 @@ typedef struct layer_settings {
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
-    bool slow_polls;       /* semaphores have their old values until someone waits (20,000 looks) */
+    bool slow_polls;       /* semaphores have their old values until someone waits (20,000 looks);
+                              so, too, with timeouts and where fail_only is vkWaitSemaphores */
     bool no_judge;         /* engine_close does not ask for hazards */
 } layer_settings;
 
@@ -108,8 +109,9 @@ uint32_t layer_queue_family(void);
 /* ---- Failing ---------------------------------------------------------------------------------
  */
 
-/* Calls that can fail, so far. vkGetSemaphoreCounterValue and vkWaitSemaphores are not among them,
- * as their number depends on the time, unless fail_only names them. */
+/* Calls that can fail, so far. vkWaitSemaphores is not among them, and of
+ * vkGetSemaphoreCounterValue only the first behind a submission, as their number depends on the
+ * time; unless fail_only names them. */
 uint32_t layer_fallible_calls(void);
 /* The name of the call that was failed, or NULL. */
 const char *layer_failed(void);

@@ -70,7 +70,7 @@ static uint32_t fallible_calls, call_count;
 static const layer_command_errors *calls[MAX_CALLS];
 static const char *failed;
 static VkResult given;
-static bool is_lost, has_then;
+static bool is_lost, has_then, has_looked;
 
 static uint32_t number_of(const char *name)
 {
@@ -91,11 +91,17 @@ static int place_of(const layer_command_errors *command, VkResult result)
     return -1;
 }
 
-/* How often a caller looks and whether it sleeps depends on the time, so these have no place in the
- * order of calls. */
+/* How often a caller looks and whether it sleeps depends on the time: only the first look behind a
+ * submission has its place in the order of calls. */
 static bool is_timed(const char *name)
 {
-    return strcmp(name, "vkGetSemaphoreCounterValue") == 0 || strcmp(name, "vkWaitSemaphores") == 0;
+    if (strcmp(name, "vkGetSemaphoreCounterValue") == 0) {
+        bool again = has_looked;
+        has_looked = true;
+        return again;
+    }
+    has_looked = has_looked && strcmp(name, "vkQueueSubmit") != 0;
+    return strcmp(name, "vkWaitSemaphores") == 0;
 }
 
 bool layer_fails(const char *name)
@@ -107,7 +113,8 @@ bool layer_fails(const char *name)
     if (command) {
         cover[number].made++;
     }
-    if (layer.fail_only ? strcmp(name, layer.fail_only) == 0 : !is_timed(name)) {
+    bool timed = is_timed(name);
+    if (layer.fail_only ? strcmp(name, layer.fail_only) == 0 : !timed) {
         if (call_count < MAX_CALLS && command) {
             calls[call_count++] = command;
         }
@@ -148,7 +155,7 @@ void layer_reset_failures(void)
 {
     fallible_calls = call_count = 0;
     failed = NULL;
-    is_lost = has_then = false;
+    is_lost = has_then = has_looked = false;
 }
 
 void layer_revive(void)

@@ -357,7 +357,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkGetSemaphoreCounterValue(VkDevice d
     }
     VkResult result = layer_below.vkGetSemaphoreCounterValue(device, semaphore, out);
     layer_lock();
-    if (result == VK_SUCCESS && layer.slow_polls && *out > seen_value && ++looks < MAX_LOOKS) {
+    bool slow = layer.slow_polls || layer.timeouts ||
+                (layer.fail_only && strcmp(layer.fail_only, "vkWaitSemaphores") == 0);
+    if (result == VK_SUCCESS && slow && *out > seen_value && ++looks < MAX_LOOKS) {
         *out = seen_value;
     } else if (result == VK_SUCCESS) {
         note_end(serial_of((uint64_t)semaphore, *out));

@@ -124,6 +124,7 @@ void layer_reset_failures(void);
 void layer_reset_device(void);
 void layer_reset_memory(void);
 void layer_reset_record(void);
+void layer_forget_barriers(void); /* that drop_barrier counts */
 
 #define LAYER_TAKE(function)                                                                       \
     if (strcmp(name, #function) == 0) {                                                            \

@@ -660,6 +660,11 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdExecuteCommands(VkCommandBuffer comm
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
+void layer_forget_barriers(void)
+{
+    barriers_behind = 0;
+}
+
 static bool drops_barrier(void)
 {
     uint32_t count = 0;

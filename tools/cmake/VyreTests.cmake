@@ -82,6 +82,20 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# A C++ host with a copy of VMA of its own, configured its own way, and the installed archive: the
+# two copies live in one program.
+if(vyre_have_library AND "engine" IN_LIST vyre_test_dirs)
+    add_executable(test_vma_adapter tests/engine/test_vma_adapter.cpp)
+    target_include_directories(test_vma_adapter SYSTEM PRIVATE ${VYRE_vma_INCLUDE_DIR})
+    target_link_libraries(test_vma_adapter PRIVATE vyre_options vyre::dep::cmocka
+        vyre::dep::vulkan vyre-vk-static)
+    add_dependencies(vyre_tests test_vma_adapter)
+    add_test(NAME test_vma_adapter COMMAND test_vma_adapter
+        WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(test_vma_adapter PROPERTIES LABELS engine TIMEOUT 1500
+        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+endif()
+
 # Each public header compiles alone, as C11 and as C++17. They come with nothing defined by us.
 if(NOT VYRE_TEST_DIRS)
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include" include/vyre/*.h)

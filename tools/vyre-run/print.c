@@ -97,6 +97,7 @@ static void print_report(const outcome *o, FILE *out)
     fprintf(out, "passes: %u, of %u segments each\n", o->result->passes, o->result->segments);
     fprintf(out, "converged: %s\n", vy_convergence_text(o->result->convergence));
     if (o->device) {
+        fprintf(out, "kernel: %s\n", o->is_precompiled ? "from the file" : "compiled");
         print_device_report(&o->report, out);
     }
 }

@@ -1,0 +1,64 @@
+/* The device's clock: ticks as nanoseconds, and both clocks at one moment. */
+#include "engine/device/device.h"
+
+#if defined(_WIN32)
+#define HOST_DOMAIN VK_TIME_DOMAIN_QUERY_PERFORMANCE_COUNTER_EXT
+#else
+#define HOST_DOMAIN VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT
+#endif
+#define MAX_DOMAINS 16u
+
+bool vy_clock_is_calibrateable(const vy_instance_table *vki, VkPhysicalDevice physical)
+{
+    VkTimeDomainEXT domains[MAX_DOMAINS];
+    uint32_t count = MAX_DOMAINS;
+    if (!vki->vkGetPhysicalDeviceCalibrateableTimeDomainsEXT ||
+        vki->vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(physical, &count, domains) < 0) {
+        return false;
+    }
+    bool has_host = false, has_device = false;
+    for (uint32_t i = 0; i < count; i++) {
+        has_host = has_host || domains[i] == HOST_DOMAIN;
+        has_device = has_device || domains[i] == VK_TIME_DOMAIN_DEVICE_EXT;
+    }
+    return has_host && has_device;
+}
+
+/* The host's stamp on the clock of vy_clock_ns. */
+static uint64_t host_ns(uint64_t stamp)
+{
+#if defined(_WIN32)
+    LARGE_INTEGER rate;
+    QueryPerformanceFrequency(&rate);
+    uint64_t r = (uint64_t)rate.QuadPart;
+    return stamp / r * 1000000000u + stamp % r * 1000000000u / r;
+#else
+    return stamp;
+#endif
+}
+
+bool vy_device_calibrate(vyre_device *device, uint64_t *out_device_ticks, uint64_t *out_host_ns)
+{
+    *out_device_ticks = *out_host_ns = 0;
+    if (!device->snapshot.info.has_calibrated_timestamps || atomic_load(&device->lost)) {
+        return false;
+    }
+    VkCalibratedTimestampInfoEXT infos[2] = {
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = HOST_DOMAIN}};
+    uint64_t stamps[2] = {0, 0}, deviation = 0;
+    VkResult result =
+        device->vk.vkGetCalibratedTimestampsEXT(device->device, 2, infos, stamps, &deviation);
+    if (result != VK_SUCCESS) {
+        return false;
+    }
+    *out_device_ticks = stamps[0];
+    *out_host_ns = host_ns(stamps[1]);
+    return true;
+}
+
+uint64_t vy_ticks_to_ns(const vyre_device *device, uint64_t from, uint64_t to)
+{
+    return vy_snapshot_ticks_to_ns(&device->snapshot, from, to);
+}
