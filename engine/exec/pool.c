@@ -1,7 +1,6 @@
 /* Idle replay instances of pipelines: taken by shape, given back when their dispatch has ended, and
  * destroyed when there are too many or memory is short. */
-#include "engine/exec/recording.h"
-#include "engine/exec/run.h"
+#include "engine/exec/run_parts.h"
 
 #define MAX_IDLE 8u
 
@@ -96,4 +95,108 @@ void vy_pool_empty(vyre_pipeline *p)
         list = next;
     }
     vy_recordings_empty(p);
+}
+
+/* ---- Pipelines ------------------------------------------------------------------------------- */
+
+void vy_pool_add_pipeline(vyre_pipeline *p)
+{
+    vy_runs *runs = p->device->runs;
+    vy_mutex_lock(&runs->pipeline_mutex);
+    p->previous = NULL;
+    p->next = runs->pipelines;
+    if (p->next) {
+        p->next->previous = p;
+    }
+    runs->pipelines = p;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+void vy_pool_remove_pipeline(vyre_pipeline *p)
+{
+    vy_runs *runs = p->device->runs;
+    vy_mutex_lock(&runs->pipeline_mutex);
+    if (p->previous) {
+        p->previous->next = p->next;
+    } else if (runs->pipelines == p) {
+        runs->pipelines = p->next;
+    }
+    if (p->next) {
+        p->next->previous = p->previous;
+    }
+    p->previous = p->next = NULL;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+void vy_runs_each_pipeline(vyre_device *device, void (*visit)(void *user, vyre_pipeline *pipeline),
+                           void *user)
+{
+    vy_runs *runs = device->runs;
+    vy_mutex_lock(&runs->pipeline_mutex);
+    for (vyre_pipeline *p = runs->pipelines; p; p = p->next) {
+        visit(user, p);
+    }
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+static void empty_one(void *unused, vyre_pipeline *p)
+{
+    (void)unused;
+    vy_pool_empty(p);
+}
+
+uint64_t vy_pool_evict(vyre_device *device)
+{
+    uint64_t blocks = 0, before = 0, after = 0;
+    vy_runs_collect(device);
+    vy_memory_usage(device, &blocks, &before);
+    vy_runs_each_pipeline(device, empty_one, NULL);
+    vy_memory_usage(device, &blocks, &after);
+    return before > after ? before - after : 0;
+}
+
+void vy_runs_detach_pipelines(vyre_device *device)
+{
+    vy_runs *runs = device->runs;
+    while (runs && runs->pipelines) {
+        vyre_pipeline *p = runs->pipelines;
+        vy_pool_remove_pipeline(p);
+        vy_pool_empty(p);
+        vy_recordings_detach(p);
+        vy_pipeline_detach(p);
+    }
+}
+
+void vy_runs_add_sequence(vyre_device *device, vyre_sequence *s)
+{
+    vy_runs *runs = device->runs;
+    vy_mutex_lock(&runs->pipeline_mutex);
+    *vy_sequence_next(s) = runs->sequences;
+    if (runs->sequences) {
+        *vy_sequence_previous(runs->sequences) = s;
+    }
+    runs->sequences = s;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+void vy_runs_remove_sequence(vyre_device *device, vyre_sequence *s)
+{
+    vy_runs *runs = device->runs;
+    vyre_sequence **next = vy_sequence_next(s), **previous = vy_sequence_previous(s);
+    vy_mutex_lock(&runs->pipeline_mutex);
+    if (*previous) {
+        *vy_sequence_next(*previous) = *next;
+    } else {
+        runs->sequences = *next;
+    }
+    if (*next) {
+        *vy_sequence_previous(*next) = *previous;
+    }
+    *next = *previous = NULL;
+    vy_mutex_unlock(&runs->pipeline_mutex);
+}
+
+vyre_sequence *vy_runs_first_sequence(vyre_device *device)
+{
+    return device->runs ? device->runs->sequences : NULL;
 }
