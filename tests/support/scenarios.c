@@ -10,9 +10,10 @@
 
 #include <cmocka.h>
 
-#define UNTOUCHED 0x5a5a5a5au
-#define COUNT     16u
-#define STEPS     6u /* passes until nothing changes */
+#define UNTOUCHED  0x5a5a5a5au
+#define COUNT      16u
+#define STEP_COUNT 8u
+#define STEPS      6u /* passes until nothing changes */
 
 static const char text[] = "program all\nworkgroup 8\nfixpoint 50 until f\n"
                            "inout a : u32[16]\ninout r : u32[]\nout y : u32[16]\n"
@@ -100,7 +101,22 @@ static vyre_result fill_buffer(work *w, vyre_diag *diag)
                : code;
 }
 
-static vyre_result dispatch(work *w, vyre_diag *diag)
+/* What save gives is read again by load. */
+static vyre_result keep_cache(work *w, vyre_diag *diag)
+{
+    void *data = NULL;
+    size_t size = 0;
+    int is_used = 0;
+    vyre_result code = vyre_device_save_cache(w->device, &data, &size, diag);
+    if (code == VYRE_OK) {
+        code = vyre_device_load_cache(w->device, data, size, &is_used, diag);
+    }
+    vyre_device_free_cache(w->device, &data, size);
+    return code;
+}
+
+/* `is_async`: by a ticket. */
+static vyre_result dispatch(work *w, bool is_async, vyre_diag *diag)
 {
     scenario_state *s = w->state;
     uint32_t a[COUNT] = {STEPS - 1, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
@@ -115,7 +131,18 @@ static vyre_result dispatch(work *w, vyre_diag *diag)
     params.binding_count = 5;
     params.groups[0] = 2;
     vyre_report report;
-    vyre_result code = vyre_dispatch(w->pipeline, &params, &report, diag);
+    vyre_ticket ticket = {0};
+    vyre_result code = VYRE_OK;
+    if (is_async) {
+        s->has_run = false;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            s->a[i] = s->y[i] = UNTOUCHED;
+        }
+        code = vyre_dispatch_async(w->pipeline, &params, &ticket, diag);
+        code = code ? code : vyre_ticket_wait(w->device, &ticket, UINT64_MAX, &report, diag);
+    } else {
+        code = vyre_dispatch(w->pipeline, &params, &report, diag);
+    }
     s->has_run = code == VYRE_OK;
     return code;
 }
@@ -145,9 +172,13 @@ static vyre_result step(work *w, uint32_t number, const vyre_allocator *allocato
     case 3:
         return fill_buffer(w, diag);
     case 4:
-        return dispatch(w, diag);
-    default:
+        return dispatch(w, false, diag);
+    case 5:
         return download(w, diag);
+    case 6:
+        return dispatch(w, true, diag);
+    default:
+        return keep_cache(w, diag);
     }
 }
 
@@ -158,7 +189,7 @@ static vyre_result run(const vyre_allocator *allocator, void *user, vyre_diag *d
     work w = {.state = user};
     vyre_result first = VYRE_OK;
     vyre_diag other;
-    for (uint32_t number = 0; number < 6; number++) {
+    for (uint32_t number = 0; number < STEP_COUNT; number++) {
         vyre_result code = step(&w, number, allocator, first ? &other : diag);
         if (code == VYRE_OK) {
             continue;
@@ -173,7 +204,7 @@ static vyre_result run(const vyre_allocator *allocator, void *user, vyre_diag *d
             break;
         }
         first = code;
-        if (number == 4 && fill_buffer(&w, &other) != VYRE_OK) {
+        if ((number == 4 || number == 6) && fill_buffer(&w, &other) != VYRE_OK) {
             fail_msg("filling again: %s", other.message);
         }
         number--;

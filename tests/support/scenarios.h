@@ -11,8 +11,9 @@ typedef struct scenario_state {
     vyre_validation validation;
 } scenario_state;
 
-/* Resident and borrowed bindings, several segments, a fixpoint with `until`, a trap; uploads,
- * fills and downloads; the list of devices. */
+/* Resident and borrowed bindings, several segments, a fixpoint with `until`, a trap, waited for at
+ * once and by a ticket; uploads and downloads; the list of devices; the pipeline cache as a blob.
+ */
 void scenario_dispatch(scenario_state *state, layer_scenario_params *out);
 
 #endif

@@ -69,8 +69,8 @@ void layer_add_bad(uint32_t count)
 
 static PFN_vkVoidFunction find_own(const char *name)
 {
-    static layer_finder *const parts[] = {layer_find_simple, layer_find_device, layer_find_memory,
-                                          layer_find_record, layer_find_judge};
+    static layer_finder *const parts[] = {layer_find_simple, layer_find_device,  layer_find_memory,
+                                          layer_find_record, layer_find_command, layer_find_judge};
     PFN_vkVoidFunction own = NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !own; i++) {
         own = parts[i](name);

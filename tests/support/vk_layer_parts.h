@@ -118,7 +118,7 @@ VkResult layer_failure(void);
 /* Each part's own function for a name, or NULL. */
 typedef PFN_vkVoidFunction layer_finder(const char *name);
 layer_finder layer_find_simple, layer_find_device, layer_find_memory, layer_find_record,
-    layer_find_judge;
+    layer_find_command, layer_find_judge;
 
 void layer_reset_failures(void);
 void layer_reset_device(void);

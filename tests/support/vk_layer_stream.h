@@ -69,6 +69,9 @@ typedef struct layer_stream {
 } layer_stream;
 
 layer_stream *layer_stream_of(VkCommandBuffer handle);
+layer_set *layer_set_of(VkDescriptorSet handle);
+const layer_pipeline *layer_pipeline_of(VkPipeline handle);
+void layer_write_pieces(layer_piece *pieces, const VkWriteDescriptorSet *write);
 /* false: out of memory. */
 bool layer_add_access(layer_command *command, uint64_t buffer, uint64_t begin, uint64_t end,
                       hazard_use use);
