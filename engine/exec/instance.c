@@ -293,6 +293,9 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
         code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size, "vyre parameters",
                              &in->lanes[l].block, diag);
     }
+    if (code != VYRE_OK) {
+        in->state_offset = 0; /* some are missing: the next run makes all of them */
+    }
     return code;
 }
 

@@ -89,6 +89,9 @@ void engine_close(vyre_device **device)
 {
     uint64_t failures = vyre_device_validation_failures(*device);
     vyre_device_destroy(device);
+    if (!layer.no_judge && layer_hazards(true)) {
+        fail_msg("%u hazards", (unsigned)layer_hazards(false));
+    }
     if (failures) {
         fail_msg("%llu validation messages", (unsigned long long)failures);
     }
