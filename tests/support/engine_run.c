@@ -48,7 +48,8 @@ vyre_device *engine_open(int validate)
     return device;
 }
 
-static engine_program build(vyre_device *device, const char *text, int aliased)
+static engine_program build(vyre_device *device, const char *text, int aliased,
+                            vyre_binding_mode mode)
 {
     engine_program out = {NULL, NULL};
     vyre_program *program = NULL;
@@ -63,7 +64,10 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
-    if (vyre_pipeline_create(device, out.kernel, NULL, &out.pipeline, &diag) != VYRE_OK) {
+    vyre_pipeline_params pipeline;
+    vyre_pipeline_params_init(&pipeline);
+    pipeline.bindings = mode;
+    if (vyre_pipeline_create(device, out.kernel, &pipeline, &out.pipeline, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
     return out;
@@ -71,12 +75,17 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
 
 engine_program engine_build(vyre_device *device, const char *text)
 {
-    return build(device, text, 0);
+    return build(device, text, 0, VYRE_BINDINGS_AUTO);
+}
+
+engine_program engine_build_bound(vyre_device *device, const char *text, vyre_binding_mode mode)
+{
+    return build(device, text, 0, mode);
 }
 
 engine_program engine_build_aliased(vyre_device *device, const char *text)
 {
-    return build(device, text, 1);
+    return build(device, text, 1, VYRE_BINDINGS_AUTO);
 }
 
 void engine_release(engine_program *program)
