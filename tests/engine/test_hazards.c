@@ -427,10 +427,11 @@ static void test_engine_with_too_many_barriers_is_caught(void **state)
     assert_int_equal(setenv("VYRE_DEBUG", "serialize", 1), 0);
     assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
     assert_int_equal(unsetenv("VYRE_DEBUG"), 0);
-    engine_program p = engine_build(device, "program apart\nworkgroup 32\n"
-                                            "in x : u32[]\nout a : u32[8]\nout b : u32[8]\n"
-                                            "kernel { a[gid.x] = x[gid.x]  grid_sync\n"
-                                            "         b[gid.x] = x[gid.x] + 1 }\n");
+    static const char text[] = "program apart\nworkgroup 32\n"
+                               "in x : u32[]\nout a : u32[8]\nout b : u32[8]\n"
+                               "kernel { a[gid.x] = x[gid.x]  grid_sync\n"
+                               "         b[gid.x] = x[gid.x] + 1 }\n";
+    engine_program p = engine_build_bound(device, text, VYRE_BINDINGS_DESCRIPTOR);
     uint32_t x[8] = {5}, a[8], b[8];
     vyre_binding bindings[] = {engine_host_in(x, 8), engine_host_out(a, 8), engine_host_out(b, 8)};
     (void)engine_run(&p, bindings, 3, NULL, 0, 8, 0);
