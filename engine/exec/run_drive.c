@@ -74,6 +74,13 @@ static void end_run(vy_run *run, vyre_result code)
     }
     run->result = code;
     run->report.wall_ns = vy_clock_ns() - run->start_ns;
+    if (device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "ended %s: %s, %u passes, %u chunks, read back in %llu, all in %llu ns",
+                     run->label, vyre_result_text(code), (unsigned)run->report.passes,
+                     (unsigned)run->report.chunks, (unsigned long long)run->report.readback_ns,
+                     (unsigned long long)run->report.wall_ns);
+    }
     if (run->done) {
         run->done(run->done_user, vy_run_ticket(device, run), code);
     }
@@ -141,23 +148,55 @@ void vy_run_leave_driving(vyre_device *device, vy_run *run, bool has_ended)
     vy_mutex_unlock(&runs->mutex);
 }
 
-/* What the timeline must reach before the run can go on. */
+/* What the timeline must reach before the run can go on; after an error, before it can end. */
 static uint64_t awaited(const vy_run *run)
 {
-    uint64_t value = vy_replay_next_value(&run->replay);
+    uint64_t value = run->result == VYRE_OK ? vy_replay_next_value(&run->replay) : 0;
     return value ? value : run->replay.last_value;
+}
+
+static void count_wait(vyre_device *device, vy_run *run, uint64_t since_ns)
+{
+    vy_mutex_lock(&device->runs->mutex);
+    run->report.wait_ns += vy_clock_ns() - since_ns;
+    run->report.waits++;
+    vy_mutex_unlock(&device->runs->mutex);
+}
+
+/* A wait that failed: what the device may still write is kept until it is proven idle. The run ends
+ * with its first error, which is not always the wait's. */
+static vyre_result park(vyre_device *device, vy_run *run, vyre_result code, vyre_diag *diag)
+{
+    vy_mutex_lock(&device->runs->mutex);
+    while (run->state == VY_RUN_ACTIVE && run->is_driven) {
+        vy_condition_wait(&device->runs->changed, &device->runs->mutex, UINT64_MAX);
+    }
+    bool has_ended = run->state != VY_RUN_ACTIVE; /* another thread's wait did not fail */
+    if (!has_ended && run->result == VYRE_OK) {
+        run->result = code;
+    } else if (!has_ended) {
+        code = run->result;
+        if (diag) {
+            *diag = run->diag;
+        }
+    }
+    vy_mutex_unlock(&device->runs->mutex);
+    if (has_ended) {
+        return VYRE_OK;
+    }
+    vy_log_write(&device->log, VYRE_LOG_WARNING,
+                 "waiting for %s failed: its memory is kept until the device is proven idle",
+                 run->label);
+    vy_run_abandon(device, run);
+    return code;
 }
 
 vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, vyre_diag *diag)
 {
     vy_runs *runs = device->runs;
-    uint64_t waited_ns = 0;
-    uint32_t waits = 0;
     for (;;) {
         vy_mutex_lock(&runs->mutex);
         if (run->state != VY_RUN_ACTIVE) {
-            run->report.wait_ns += waited_ns;
-            run->report.waits += waits;
             vy_mutex_unlock(&runs->mutex);
             return VYRE_OK;
         }
@@ -167,6 +206,7 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
             if (!is_late) {
                 vy_condition_wait(&runs->changed, &runs->mutex,
                                   deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
+                run->report.wait_ns += vy_clock_ns() - now;
             }
             vy_mutex_unlock(&runs->mutex);
             if (is_late) {
@@ -185,16 +225,13 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
         vyre_result code = VYRE_OK;
         if (!has_ended) {
             code = vy_queue_wait(device, value, deadline_ns, run->label, diag);
-            waited_ns += vy_clock_ns() - start;
-            waits++;
+            count_wait(device, run, start);
         }
         if (code == VYRE_ERROR_TIMEOUT) {
             return code;
         }
         if (code != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
-            /* What the device may still write is kept until it is proven idle. */
-            vy_run_abandon(device, run);
-            return code;
+            return park(device, run, code, diag);
         }
     }
     return vy_diag_set(diag, VYRE_ERROR_TIMEOUT, (vy_loc){0, 0},
