@@ -64,7 +64,6 @@ struct vyre_device {
     atomic_uint_least64_t submitted; /* its value once everything submitted has ended; written under
                                         the queue's lock */
     atomic_uint_least64_t typical_wait_ns; /* of recent waits; 0: none yet */
-    atomic_bool is_losing;                 /* taken by whoever notices first */
     atomic_bool lost;
     char lost_in[64]; /* what was being run; written once, before `lost` */
 

@@ -403,7 +403,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetDeviceFaultInfoEXT(VkDevice device
                                                                  VkDeviceFaultCountsEXT *counts,
                                                                  VkDeviceFaultInfoEXT *info)
 {
-    if (!device->is_lost) {
+    if (!device->is_lost || !device->has_fault) {
         fake_violation();
     }
     if (!info) {
@@ -459,21 +459,31 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_no_image(void)
     return VK_ERROR_UNKNOWN;
 }
 
-static PFN_vkVoidFunction find_extension(const char *name)
+static bool has_extension(VkDevice device, const char *extension)
 {
-    if (fake_enabled(VK_EXT_DEVICE_FAULT_EXTENSION_NAME)) {
+    for (uint32_t i = 0; i < 8; i++) {
+        if (strcmp(device->extensions[i], extension) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static PFN_vkVoidFunction find_extension(VkDevice device, const char *name)
+{
+    if (has_extension(device, VK_EXT_DEVICE_FAULT_EXTENSION_NAME)) {
         FAKE_TAKE(GetDeviceFaultInfoEXT)
     }
-    if (fake_enabled(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
+    if (has_extension(device, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
         FAKE_TAKE(GetCalibratedTimestampsEXT)
     }
-    if (fake_enabled(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
+    if (has_extension(device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
         FAKE_TAKE(CmdPushDescriptorSetKHR)
     }
     return strstr(name, "Image") ? (PFN_vkVoidFunction)fake_no_image : NULL;
 }
 
-PFN_vkVoidFunction fake_find_device(const char *name)
+PFN_vkVoidFunction fake_find_device(VkDevice device, const char *name)
 {
     FAKE_TAKE(AllocateMemory)
     FAKE_TAKE(FreeMemory)
@@ -506,5 +516,5 @@ PFN_vkVoidFunction fake_find_device(const char *name)
     FAKE_TAKE(CreateQueryPool)
     FAKE_TAKE(DestroyQueryPool)
     FAKE_TAKE(GetQueryPoolResults)
-    return find_extension(name);
+    return find_extension(device, name);
 }

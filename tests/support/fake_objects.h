@@ -121,6 +121,8 @@ struct VkDevice_T {
     struct VkQueue_T queue;
     pthread_t worker;
     bool is_ending, is_lost;
+    char extensions[8][VK_MAX_EXTENSION_NAME_SIZE]; /* enabled */
+    bool has_fault;                                 /* the feature */
 };
 
 extern pthread_mutex_t fake_mutex;
@@ -144,7 +146,7 @@ VkResult fake_queue_start(VkDevice device);
 void fake_queue_end(VkDevice device);
 void fake_queue_reset(void);
 /* fake_device.c */
-PFN_vkVoidFunction fake_find_device(const char *name);
+PFN_vkVoidFunction fake_find_device(VkDevice device, const char *name);
 
 #define FAKE_TAKE(function)                                                                        \
     if (strcmp(name, "vk" #function) == 0) {                                                       \
