@@ -500,7 +500,6 @@ static vyre_result read_times(vyre_sequence *s, vyre_report *report, vyre_diag *
     }
     report->device_dispatches_ns = vy_ticks_to_ns(s->device, ticks[0], ticks[1]);
     report->device_ns = vy_ticks_to_ns(s->device, ticks[0], ticks[2]);
-    report->device_start_ns = vy_device_host_time(s->device, ticks[0]);
     return VYRE_OK;
 }
 
