@@ -183,12 +183,7 @@ void vy_run_unhold(vyre_device *device, vy_run *run)
 static vyre_result take_result(const vy_run *run, vyre_report *out_report, vyre_diag *diag)
 {
     if (out_report) {
-        /* Of threads that wait at once each counts its time, and wakes after the end. */
-        const vyre_report *r = &run->report;
-        uint64_t busy_ns = r->enqueue_ns + r->readback_ns;
-        uint64_t most_ns = r->wall_ns > busy_ns ? r->wall_ns - busy_ns : 0;
-        *out_report = *r;
-        out_report->wait_ns = r->wait_ns < most_ns ? r->wait_ns : most_ns;
+        *out_report = run->report;
     }
     if (run->result != VYRE_OK && diag) {
         *diag = run->diag;

@@ -148,21 +148,6 @@ void vy_run_leave_driving(vyre_device *device, vy_run *run, bool has_ended)
     vy_mutex_unlock(&runs->mutex);
 }
 
-/* What the timeline must reach before the run can go on; after an error, before it can end. */
-static uint64_t awaited(const vy_run *run)
-{
-    uint64_t value = run->result == VYRE_OK ? vy_replay_next_value(&run->replay) : 0;
-    return value ? value : run->replay.last_value;
-}
-
-static void count_wait(vyre_device *device, vy_run *run, uint64_t since_ns)
-{
-    vy_mutex_lock(&device->runs->mutex);
-    run->report.wait_ns += vy_clock_ns() - since_ns;
-    run->report.waits++;
-    vy_mutex_unlock(&device->runs->mutex);
-}
-
 /* A wait that failed: what the device may still write is kept until it is proven idle. The run ends
  * with its first error, which is not always the wait's. */
 static vyre_result park(vyre_device *device, vy_run *run, vyre_result code, vyre_diag *diag)
@@ -191,12 +176,23 @@ static vyre_result park(vyre_device *device, vy_run *run, vyre_result code, vyre
     return code;
 }
 
+/* What the timeline must reach before the run can go on; after an error, before it can end. */
+static uint64_t awaited(const vy_run *run)
+{
+    uint64_t value = run->result == VYRE_OK ? vy_replay_next_value(&run->replay) : 0;
+    return value ? value : run->replay.last_value;
+}
+
 vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, vyre_diag *diag)
 {
     vy_runs *runs = device->runs;
+    uint64_t waited_ns = 0;
+    uint32_t waits = 0;
     for (;;) {
         vy_mutex_lock(&runs->mutex);
         if (run->state != VY_RUN_ACTIVE) {
+            run->report.wait_ns += waited_ns;
+            run->report.waits += waits;
             vy_mutex_unlock(&runs->mutex);
             return VYRE_OK;
         }
@@ -206,7 +202,6 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
             if (!is_late) {
                 vy_condition_wait(&runs->changed, &runs->mutex,
                                   deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
-                run->report.wait_ns += vy_clock_ns() - now;
             }
             vy_mutex_unlock(&runs->mutex);
             if (is_late) {
@@ -225,7 +220,8 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
         vyre_result code = VYRE_OK;
         if (!has_ended) {
             code = vy_queue_wait(device, value, deadline_ns, run->label, diag);
-            count_wait(device, run, start);
+            waited_ns += vy_clock_ns() - start;
+            waits++;
         }
         if (code == VYRE_ERROR_TIMEOUT) {
             return code;
