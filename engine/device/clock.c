@@ -7,6 +7,9 @@
 #define HOST_DOMAIN VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT
 #endif
 #define MAX_DOMAINS 16u
+/* The thread may be taken off its processor between both readings: better ones are tried for. */
+#define TRIES          4u
+#define GOOD_DEVIATION 20000u /* ns */
 
 bool vy_clock_is_calibrateable(const vy_instance_table *vki, VkPhysicalDevice physical)
 {
@@ -47,14 +50,20 @@ bool vy_device_calibrate(vyre_device *device, uint64_t *out_device_ticks, uint64
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
          .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = HOST_DOMAIN}};
-    uint64_t stamps[2] = {0, 0}, deviation = 0;
-    VkResult result =
-        device->vk.vkGetCalibratedTimestampsEXT(device->device, 2, infos, stamps, &deviation);
-    if (result != VK_SUCCESS) {
-        return false;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < TRIES && least > GOOD_DEVIATION; i++) {
+        uint64_t stamps[2] = {0, 0}, deviation = 0;
+        VkResult result =
+            device->vk.vkGetCalibratedTimestampsEXT(device->device, 2, infos, stamps, &deviation);
+        if (result != VK_SUCCESS) {
+            return false;
+        }
+        if (i == 0 || deviation < least) {
+            least = deviation;
+            *out_device_ticks = stamps[0];
+            *out_host_ns = host_ns(stamps[1]);
+        }
     }
-    *out_device_ticks = stamps[0];
-    *out_host_ns = host_ns(stamps[1]);
     return true;
 }
 
