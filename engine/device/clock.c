@@ -82,7 +82,7 @@ static bool recent_moment(vyre_device *device, uint64_t *out_ticks, uint64_t *ou
     *out_ticks = device->calibrated_ticks;
     *out_ns = device->calibrated_ns;
     vy_mutex_unlock(&device->counter_mutex);
-    if (*out_ns && vy_clock_ns() - *out_ns < FRESH_NS) {
+    if (*out_ns && vy_clock_ns() < *out_ns + FRESH_NS) {
         return true;
     }
     if (!vy_device_calibrate(device, out_ticks, out_ns)) {
