@@ -162,7 +162,15 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
         report->recordings++;
     }
     vy_arena_finish(&arena);
-    report->record_ns += vy_clock_ns() - start;
+    uint64_t took_ns = vy_clock_ns() - start;
+    report->record_ns += took_ns;
+    if (code == VYRE_OK && device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "recorded %s: %u passes, %u dispatches, %u barriers and %u left out, in %llu "
+                     "ns",
+                     r->label, (unsigned)key->passes, (unsigned)(c->dispatches + c->judges),
+                     (unsigned)c->barriers, (unsigned)c->elided, (unsigned long long)took_ns);
+    }
     return code;
 }
 
@@ -237,8 +245,10 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
     if (r->lane_passes_base[lane] != r->pass) {
+        uint64_t start = vy_clock_ns();
         code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
         r->lane_passes_base[lane] = r->pass;
+        report->stage_ns += vy_clock_ns() - start;
     }
     if (code == VYRE_OK) {
         code = find_recorded(r, key, &flight->recorded, diag);
@@ -317,6 +327,7 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
     pending list = {.count = 0};
     vyre_result code = VYRE_OK;
     vy_chunk_key key;
+    uint64_t begin = vy_clock_ns();
     for (uint32_t i = 0; i < VY_MAX_LANES && code == VYRE_OK; i++) {
         uint32_t lane = r->chunk % VY_MAX_LANES;
         if (is_converged(r) && r->flights[lane].is_busy) {
@@ -335,13 +346,15 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         }
     }
     uint64_t values[VY_MAX_BATCHES] = {0};
-    uint64_t start = vy_clock_ns();
     uint32_t chunk_count = list.count;
     join_batches(r, &list);
     if (code == VYRE_OK && list.count) {
+        uint64_t start = vy_clock_ns();
         code = vy_queue_submit_batches(r->pipeline->device, list.batches, list.count, r->label,
                                        values, diag);
-        report->submit_ns += vy_clock_ns() - start;
+        uint64_t end = vy_clock_ns();
+        report->submit_ns += end - start;
+        report->enqueue_ns += end - begin;
         report->submissions += code == VYRE_OK;
     }
     for (uint32_t i = 0; i < chunk_count; i++) {
@@ -456,7 +469,7 @@ uint64_t vy_replay_next_value(const vy_replay *r)
 
 void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
 {
-    const vyre_device *device = r->pipeline->device;
+    vyre_device *device = r->pipeline->device;
     uint32_t executions = r->instance->dispatch_count;
     report->passes = r->limit;
     report->convergence = VYRE_CONVERGENCE_NONE;
@@ -473,6 +486,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
     report->dispatches_executed = (uint64_t)report->passes * executions;
     if (r->has_first) {
         report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);
+        report->device_start_ns = vy_device_host_time(device, r->first_tick);
         if (executions > 0) {
             report->device_dispatches_ns =
                 vy_ticks_to_ns(device, r->first_dispatch_tick, r->last_dispatch_tick);

@@ -39,13 +39,36 @@ vyre_device *engine_open(int validate)
     vyre_device_params_init(&params);
     params.get_instance_proc_addr = layer_entry();
     params.validation = validate && engine_validates() ? VYRE_VALIDATION_ON : VYRE_VALIDATION_OFF;
-    params.log = print_log;
+    return engine_open_with(&params);
+}
+
+vyre_device *engine_open_with(const vyre_device_params *given)
+{
+    vyre_device_params params = *given;
+    params.log = params.log ? params.log : print_log;
     vyre_device *device = NULL;
     vyre_diag diag;
     if (vyre_device_create(&params, &device, &diag) != VYRE_OK) {
         fail_msg("no device: %s", diag.message);
     }
     return device;
+}
+
+vyre_device_counters engine_counters(const vyre_device *device)
+{
+    vyre_device_counters counters;
+    vyre_device_get_counters(device, &counters);
+    return counters;
+}
+
+vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t binding_count)
+{
+    vyre_dispatch_params params;
+    vyre_dispatch_params_init(&params);
+    params.bindings = bindings;
+    params.binding_count = binding_count;
+    params.groups[0] = 1;
+    return params;
 }
 
 static engine_program build(vyre_device *device, const char *text, int aliased,

@@ -14,6 +14,9 @@ typedef struct engine_program {
 /* The device that tests of the engine run on, through the layer. Validation is on where `validate`.
  * Fails the test with the reason when there is none. */
 vyre_device *engine_open(int validate);
+/* vyre_device_create that must succeed; messages are printed where the parameters have no `log`. */
+vyre_device *engine_open_with(const vyre_device_params *params);
+vyre_device_counters engine_counters(const vyre_device *device);
 /* 1 where VYRE_TESTS_NO_DEVICE=1 says that tests run without a device: they then return at once. */
 int engine_has_no_device(void);
 /* 0 where VYRE_TESTS_NO_VALIDATION=1 says that the validation layer is not there. */
@@ -34,6 +37,8 @@ vyre_binding engine_host_inout(void *data, uint32_t count);
 vyre_binding engine_resident(vyre_buffer buffer, uint64_t offset, uint32_t count);
 vyre_buffer engine_buffer(vyre_device *device, uint64_t size, const void *data);
 
+/* Parameters for these bindings and one workgroup. */
+vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t binding_count);
 /* vyre_dispatch that must succeed. */
 vyre_report engine_run(const engine_program *program, const vyre_binding *bindings,
                        uint32_t binding_count, const uint32_t *params, uint32_t param_count,
