@@ -14,6 +14,7 @@ layer_settings layer;
 static layer_event *events;
 static uint32_t event_count, fallible_calls, bad_ranges, barriers_behind;
 static int32_t alive;
+static uint32_t dispatches_passed, descriptors;
 static bool looked; /* at the timeline, since the last submission */
 static const char *failed;
 static VkPipeline bound;
@@ -42,6 +43,30 @@ static bool fails(const char *name)
         return true;
     }
     return false;
+}
+
+/* Calls by name, since layer_reset or layer_clear_calls. */
+static struct {
+    const char *name;
+    uint32_t count;
+} calls[96];
+
+static void count_call(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (!calls[i].name || strcmp(calls[i].name, name) == 0) {
+            calls[i].name = name;
+            calls[i].count++;
+            return;
+        }
+    }
+    abort();
+}
+
+/* Commands behind the last dispatch that layer.stop_after lets pass are left out. */
+static bool is_stopped(void)
+{
+    return layer.stop_after && dispatches_passed >= layer.stop_after;
 }
 
 /* ---- Wrappers of one shape ------------------------------------------------------------------- */
@@ -134,6 +159,8 @@ static bool fails(const char *name)
     X(vkCmdPipelineBarrier2)                                                                       \
     X(vkCmdFillBuffer)                                                                             \
     X(vkCmdCopyBuffer)                                                                             \
+    X(vkUpdateDescriptorSets)                                                                      \
+    X(vkCmdPushDescriptorSetKHR)                                                                   \
     X(vkFlushMappedMemoryRanges)                                                                   \
     X(vkInvalidateMappedMemoryRanges)                                                              \
     X(vkDestroyDevice)
@@ -142,6 +169,7 @@ static bool fails(const char *name)
     static PFN_##name real_##name;                                                                 \
     static VKAPI_ATTR VkResult VKAPI_CALL wrap_##name parameters                                   \
     {                                                                                              \
+        count_call(#name);                                                                         \
         if (fails(#name)) {                                                                        \
             return layer.failure;                                                                  \
         }                                                                                          \
@@ -157,6 +185,7 @@ RESULT_FUNCTIONS(X)
     static VKAPI_ATTR void VKAPI_CALL wrap_##name(VkDevice a, type b,                              \
                                                   const VkAllocationCallbacks *c)                  \
     {                                                                                              \
+        count_call(#name);                                                                         \
         alive -= b != VK_NULL_HANDLE;                                                              \
         real_##name(a, b, c);                                                                      \
     }
@@ -179,6 +208,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkDestroyDevice(VkDevice device,
 static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkBeginCommandBuffer(VkCommandBuffer commands,
                                                                 const VkCommandBufferBeginInfo *i)
 {
+    count_call("vkBeginCommandBuffer");
     if (fails("vkBeginCommandBuffer")) {
         return layer.failure;
     }
@@ -190,6 +220,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkWaitSemaphores(VkDevice device,
                                                             const VkSemaphoreWaitInfo *info,
                                                             uint64_t timeout)
 {
+    count_call("vkWaitSemaphores");
     /* How often the engine sleeps depends on how fast the device is: these calls count only where
      * they are asked for by name, and the first look behind a submission in their place. */
     if (layer.fail_only && fails("vkWaitSemaphores")) {
@@ -206,6 +237,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkGetSemaphoreCounterValue(VkDevice d
                                                                       VkSemaphore semaphore,
                                                                       uint64_t *out)
 {
+    count_call("vkGetSemaphoreCounterValue");
     if (!looked) {
         looked = true;
         if (fails("vkGetSemaphoreCounterValue")) {
@@ -222,6 +254,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkGetSemaphoreCounterValue(VkDevice d
 static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkQueueSubmit(VkQueue queue, uint32_t count,
                                                          const VkSubmitInfo *infos, VkFence fence)
 {
+    count_call("vkQueueSubmit");
     if (fails("vkQueueSubmit")) {
         return layer.failure;
     }
@@ -246,7 +279,8 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatch(VkCommandBuffer commands, u
     event->groups[1] = y;
     event->groups[2] = z;
     event->pipeline = bound;
-    if (!layer.skip_dispatches) {
+    if (!layer.skip_dispatches && !is_stopped()) {
+        dispatches_passed++;
         real_vkCmdDispatch(commands, x, y, z);
     }
 }
@@ -255,7 +289,10 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatchIndirect(VkCommandBuffer com
                                                              VkBuffer buffer, VkDeviceSize offset)
 {
     log_event(LAYER_INDIRECT)->pipeline = bound;
-    real_vkCmdDispatchIndirect(commands, buffer, offset);
+    if (!is_stopped()) {
+        dispatches_passed++;
+        real_vkCmdDispatchIndirect(commands, buffer, offset);
+    }
 }
 
 static bool drops_barrier(void)
@@ -311,7 +348,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdFillBuffer(VkCommandBuffer commands,
     layer_event *event = log_event(LAYER_FILL);
     event->offset = offset;
     event->size = size;
-    real_vkCmdFillBuffer(commands, buffer, offset, size, word);
+    if (!is_stopped()) {
+        real_vkCmdFillBuffer(commands, buffer, offset, size, word);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdCopyBuffer(VkCommandBuffer commands, VkBuffer source,
@@ -320,7 +359,30 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdCopyBuffer(VkCommandBuffer commands,
 {
     layer_event *event = log_event(LAYER_COPY);
     event->size = count ? regions[0].size : 0;
-    real_vkCmdCopyBuffer(commands, source, target, count, regions);
+    if (!is_stopped()) {
+        real_vkCmdCopyBuffer(commands, source, target, count, regions);
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL wrap_vkUpdateDescriptorSets(VkDevice device, uint32_t count,
+                                                              const VkWriteDescriptorSet *writes,
+                                                              uint32_t copy_count,
+                                                              const VkCopyDescriptorSet *copies)
+{
+    count_call("vkUpdateDescriptorSets");
+    descriptors += count;
+    real_vkUpdateDescriptorSets(device, count, writes, copy_count, copies);
+}
+
+static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPushDescriptorSetKHR(VkCommandBuffer commands,
+                                                                 VkPipelineBindPoint point,
+                                                                 VkPipelineLayout layout,
+                                                                 uint32_t set, uint32_t count,
+                                                                 const VkWriteDescriptorSet *writes)
+{
+    count_call("vkCmdPushDescriptorSetKHR");
+    descriptors += count;
+    real_vkCmdPushDescriptorSetKHR(commands, point, layout, set, count, writes);
 }
 
 static void note_ranges(layer_event_kind kind, uint32_t count, const VkMappedMemoryRange *ranges)
@@ -338,6 +400,7 @@ static void note_ranges(layer_event_kind kind, uint32_t count, const VkMappedMem
 static VKAPI_ATTR VkResult VKAPI_CALL
 wrap_vkFlushMappedMemoryRanges(VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
 {
+    count_call("vkFlushMappedMemoryRanges");
     if (fails("vkFlushMappedMemoryRanges")) {
         return layer.failure;
     }
@@ -348,6 +411,7 @@ wrap_vkFlushMappedMemoryRanges(VkDevice device, uint32_t count, const VkMappedMe
 static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkInvalidateMappedMemoryRanges(
     VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
 {
+    count_call("vkInvalidateMappedMemoryRanges");
     if (fails("vkInvalidateMappedMemoryRanges")) {
         return layer.failure;
     }
@@ -362,6 +426,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkAllocateMemory(VkDevice device,
                                                             const VkAllocationCallbacks *callbacks,
                                                             VkDeviceMemory *out)
 {
+    count_call("vkAllocateMemory");
     if (fails("vkAllocateMemory")) {
         return layer.failure;
     }
@@ -381,6 +446,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkAllocateMemory(VkDevice device,
 static VKAPI_ATTR void VKAPI_CALL wrap_vkFreeMemory(VkDevice device, VkDeviceMemory memory,
                                                     const VkAllocationCallbacks *callbacks)
 {
+    count_call("vkFreeMemory");
     alive -= memory != VK_NULL_HANDLE;
     heaps_forget(memory);
     real_vkFreeMemory(device, memory, callbacks);
@@ -612,6 +678,8 @@ void layer_reset(void)
     layer = (layer_settings){0};
     heaps_reset();
     event_count = fallible_calls = bad_ranges = barriers_behind = 0;
+    layer_clear_calls();
+    dispatches_passed = 0;
     alive = 0;
     failed = NULL;
 }
@@ -634,6 +702,38 @@ uint32_t layer_count(layer_event_kind kind)
         count += events[i].kind == kind;
     }
     return count;
+}
+
+uint32_t layer_calls(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && calls[i].name; i++) {
+        if (strcmp(calls[i].name, name) == 0) {
+            return calls[i].count;
+        }
+    }
+    return 0;
+}
+
+uint32_t layer_calls_of(const char *prefix)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && calls[i].name; i++) {
+        if (strncmp(calls[i].name, prefix, strlen(prefix)) == 0) {
+            count += calls[i].count;
+        }
+    }
+    return count;
+}
+
+uint32_t layer_descriptors(void)
+{
+    return descriptors;
+}
+
+void layer_clear_calls(void)
+{
+    memset(calls, 0, sizeof calls);
+    descriptors = 0;
 }
 
 int32_t layer_alive(void)

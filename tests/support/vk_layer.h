@@ -59,6 +59,7 @@ typedef struct layer_settings {
     VkResult failure;
     const char *fail_only; /* counts only calls of this name */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
+    uint32_t stop_after;   /* commands recorded behind the n-th dispatch are left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
     layer_heaps heaps;
     uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
@@ -73,6 +74,12 @@ vyre_vulkan_entry layer_entry(void);
 const layer_event *layer_events(uint32_t *out_count);
 void layer_clear_events(void);
 uint32_t layer_count(layer_event_kind kind);
+/* Calls of a function that the layer wraps, or of all whose names begin so, and descriptors
+ * written, since layer_reset or layer_clear_calls. */
+uint32_t layer_calls(const char *name);
+uint32_t layer_calls_of(const char *prefix);
+uint32_t layer_descriptors(void);
+void layer_clear_calls(void);
 /* vkCreate*, vkAllocate* less vkDestroy*, vkFree*, of everything. */
 int32_t layer_alive(void);
 /* Calls that can fail, so far. */
