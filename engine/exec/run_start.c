@@ -158,6 +158,9 @@ vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, v
         vy_run_leave_driving(device, run, false);
         return VYRE_OK;
     }
+    if (code == VYRE_ERROR_DEVICE_LOST) {
+        vy_run_note_loss(device, run, diag);
+    }
     vy_queue_drain(device, run->replay.last_value);
     vy_job_release(p, &run->job, run->replay.last_value);
     if (run->instance) {

@@ -1,6 +1,7 @@
 /* The layer's part about what runs: submissions and waits in the order in which they were made, and
  * their commands handed to the judge of barriers. A command buffer that reaches memory by addresses
  * is judged once it has ended, when its argument blocks hold what the device has read. */
+#include "codegen/spirv/interface.h"
 #include "tests/support/vk_layer_stream.h"
 
 #include <stdio.h>
@@ -70,6 +71,12 @@ static uint64_t end_of(const layer_command *c, const layer_buffer *block, uint64
     return end - target->address;
 }
 
+/* Where the block of a fill or copy has the words of the binding whose address is at that byte. */
+static uint32_t length_of_move(uint32_t at)
+{
+    return (VY_PARAM_LENGTHS + (at / 4 - vy_param_addresses(2, 0)) / 2) * 4;
+}
+
 static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t begin, uint64_t end,
                       const spirv_touch *t)
 {
@@ -110,8 +117,14 @@ static bool follow_addresses(const layer_command *c, layer_command *out)
         if (!target) {
             return false;
         }
-        add_range(out, target, address - target->address, end_of(c, block, offset, target, address),
-                  t);
+        uint64_t begin = address - target->address;
+        uint64_t end = end_of(c, block, offset, target, address);
+        uint32_t words = 0;
+        if (c->is_move && layer_buffer_read(block, offset + length_of_move(t->at), &words,
+                                            sizeof words)) {
+            end = begin + (uint64_t)words * sizeof words;
+        }
+        add_range(out, target, begin, end, t);
     }
     return true;
 }
