@@ -284,6 +284,13 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPipelineBarrier(
         event->src_access = memory[0].srcAccessMask;
         event->dst_access = memory[0].dstAccessMask;
     }
+    if (buffer_count) {
+        event->buffer = buffers[0].buffer;
+        event->src_access = buffers[0].srcAccessMask;
+        event->dst_access = buffers[0].dstAccessMask;
+        event->src_family = buffers[0].srcQueueFamilyIndex;
+        event->dst_family = buffers[0].dstQueueFamilyIndex;
+    }
     real_vkCmdPipelineBarrier(commands, src, dst, flags, memory_count, memory, buffer_count,
                               buffers, image_count, images);
 }
@@ -540,7 +547,14 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceMemoryProperties2(
 static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceQueueFamilyProperties(
     VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties *list)
 {
+    uint32_t room = *count;
     real_vkGetPhysicalDeviceQueueFamilyProperties(physical, count, list);
+    if (layer.extra_family && !list) {
+        (*count)++;
+    } else if (layer.extra_family && *count < room) {
+        list[(*count)++] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT,
+                                                     .queueCount = 1};
+    }
     for (uint32_t i = 0; list && layer.no_timestamps && i < *count; i++) {
         list[i].timestampValidBits = 0;
     }

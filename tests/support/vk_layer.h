@@ -29,6 +29,8 @@ typedef struct layer_event {
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
     bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
+    VkBuffer buffer;       /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
@@ -51,6 +53,7 @@ typedef struct layer_settings {
     bool vulkan_1_1;         /* apiVersion */
     bool no_coherent_memory; /* and nonCoherentAtomSize 64 */
     bool no_devices;
+    bool extra_family; /* behind the real ones, for transfers alone */
     bool skip_dispatches; /* vkCmdDispatch does nothing: results are wrong */
     uint64_t max_range;   /* maxStorageBufferRange */
     uint32_t max_buffers; /* maxPerStageDescriptorStorageBuffers */
