@@ -777,6 +777,63 @@ static void test_record_survives_each_failed_allocation(void **state)
     assert_int_equal(memory.live_blocks, 0);
 }
 
+/* ---- What is left behind ----------------------------------------------------------------------
+ */
+
+/* Only these stand in a renderer's command buffer: none sets graphics state, dynamic state, or more
+ * than set 0, the push constants and the pipeline of compute. Labels are closed where they were
+ * opened. */
+static const char *const allowed[] = {"vkCmdBeginDebugUtilsLabelEXT",
+                                      "vkCmdBindDescriptorSets",
+                                      "vkCmdBindPipeline",
+                                      "vkCmdCopyBuffer",
+                                      "vkCmdDispatch",
+                                      "vkCmdDispatchIndirect",
+                                      "vkCmdEndDebugUtilsLabelEXT",
+                                      "vkCmdFillBuffer",
+                                      "vkCmdPipelineBarrier",
+                                      "vkCmdPipelineBarrier2",
+                                      "vkCmdPushConstants",
+                                      "vkCmdPushDescriptorSetKHR",
+                                      "vkCmdResetQueryPool",
+                                      "vkCmdWriteTimestamp"};
+
+static void check_commands(const char *name)
+{
+    char path[512], word[64];
+    snprintf(path, sizeof path, "%s/engine/%s", VYRE_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    static char text[65536];
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    uint32_t found = 0;
+    for (const char *at = strstr(text, "vkCmd"); at; at = strstr(at + 1, "vkCmd")) {
+        size_t length =
+            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        bool is_allowed = false;
+        for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
+            is_allowed = is_allowed || strcmp(allowed[i], word) == 0;
+        }
+        if (!is_allowed) {
+            fail_msg("%s records %s: say in vulkan.h what it leaves behind", name, word);
+        }
+        found++;
+    }
+    assert_true(found > 0);
+}
+
+static void test_record_leaves_documented_state_behind(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"exec/record.c", "exec/bind_push.c", "exec/bind_set.c",
+                                        "exec/ownership.c", "device/commands.c"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        check_commands(files[i]);
+    }
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 typedef struct recorder {
@@ -875,6 +932,7 @@ int main(void)
         T(test_record_owns_keep_memory_of_its_size),
         PLAIN(test_record_survives_each_failed_call),
         PLAIN(test_record_survives_each_failed_allocation),
+        cmocka_unit_test(test_record_leaves_documented_state_behind),
         cmocka_unit_test_setup_teardown(test_record_from_two_threads, open_threads, close_renderer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
