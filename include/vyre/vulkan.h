@@ -217,9 +217,12 @@ typedef struct vyre_ownership {
 /* For vyre_dispatch_params.sync. Waits hold up everything of the dispatch; signals follow its last
  * command, and are made also when a fixpoint ends early. After an error from the call, or a
  * dispatch that is dropped before its passes were all submitted, no signal was or will be made.
- * acquires: the host has recorded the release on queue_family, to this device's family, and the
- * waits order it before. releases: the host records the acquire on queue_family afterwards, ordered
- * by the signals. Both cost command buffers recorded anew for each dispatch. */
+ * Work that waits for a signal on the same queue must be submitted after the dispatch's last chunk
+ * (vyre_ticket_export tells), or the queue waits for itself: with `until`, beyond three passes,
+ * that is some time after the call. acquires: the host has recorded the release on queue_family, to
+ * this device's family, and the waits order it before. releases: the host records the acquire on
+ * queue_family afterwards, ordered by the signals. Both cost command buffers recorded anew for each
+ * dispatch. */
 typedef struct vyre_host_sync {
     uint32_t wait_count, signal_count, acquire_count, release_count;
     const vyre_semaphore_point *waits, *signals;
