@@ -77,7 +77,8 @@ struct vyre_device {
     /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
-    /* Frees what belongs to work given up that has ended. May call the host's `done`. */
+    /* Lets buffers go that recordings and runs nobody waits for have used up, if such are found. No
+     * lock is held around it. May call the host's `done`. */
     void (*collect)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */

@@ -4,6 +4,12 @@
 #define INDEX_BITS 24u
 #define FIELD_MASK 0xffffffu
 
+static void collect(vyre_device *device)
+{
+    vy_runs_collect(device);
+    vy_recordings_collect(device, NULL);
+}
+
 vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag)
 {
     vy_runs *runs = vy_alloc_zeroed(&device->allocator, 1, sizeof *runs);
@@ -25,7 +31,7 @@ vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag)
         return vy_diag_no_memory(diag);
     }
     device->evict = vy_pool_evict;
-    device->collect = vy_runs_collect;
+    device->collect = collect;
     return VYRE_OK;
 }
 

@@ -31,6 +31,8 @@ typedef struct layer_event {
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
     bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
+    VkBuffer buffer;       /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
@@ -63,6 +65,7 @@ typedef struct layer_settings {
     bool no_coherent_memory;
     bool drop_flushes; /* of memory that is not coherent: nothing is copied */
     bool no_devices;
+    bool extra_family;         /* behind the real ones, for transfers alone */
     bool three_families;       /* 0: everything, 1: compute and transfer, 2: transfer */
     bool skip_dispatches;      /* vkCmdDispatch does nothing: results are wrong */
     uint64_t max_range;        /* maxStorageBufferRange */

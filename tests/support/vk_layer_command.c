@@ -334,6 +334,13 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPipelineBarrier(
         event->src_access = memory[0].srcAccessMask;
         event->dst_access = memory[0].dstAccessMask;
     }
+    if (buffer_count) {
+        event->buffer = buffers[0].buffer;
+        event->src_access = buffers[0].srcAccessMask;
+        event->dst_access = buffers[0].dstAccessMask;
+        event->src_family = buffers[0].srcQueueFamilyIndex;
+        event->dst_family = buffers[0].dstQueueFamilyIndex;
+    }
     keep_barriers(commands, list, count ? count : 1);
     layer_unlock();
     layer_below.vkCmdPipelineBarrier(commands, src, dst, flags, memory_count, memory, buffer_count,
