@@ -224,3 +224,27 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
         }
     }
 }
+
+void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkCommandBuffer commands)
+{
+    vyre_device *device = p->device;
+    const vy_engine_kernels *kernels = vy_runs_kernels(device);
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
+    const vy_command command = {.kind = VY_COMMAND_DISPATCH};
+    recorder r = {.pipeline = p, .instance = in, .commands = commands};
+    for (uint32_t s = 0; s < p->segment_count; s++) {
+        bind(&r, vy_pipeline_get(p, in->choice, s), layout, false);
+        push(&r, layout, 0, &command, NULL);
+        device->vk.vkCmdDispatch(commands, 0, 0, 0);
+    }
+    const vy_judge *others[] = {p->has_until ? &kernels->judges[in->choice.interface] : NULL,
+                                has_moves ? &kernels->fill : NULL,
+                                has_moves ? &kernels->copy : NULL};
+    for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
+        if (others[i]) {
+            bind(&r, others[i]->pipeline, others[i]->layout.pipeline, i == 0);
+            push(&r, others[i]->layout.pipeline, 0, &command, NULL);
+            device->vk.vkCmdDispatch(commands, 0, 0, 0);
+        }
+    }
+}

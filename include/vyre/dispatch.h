@@ -45,7 +45,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_pipeline_create(vyre_device *device, const 
 VYRE_API void vyre_pipeline_destroy(vyre_pipeline **pipeline);
 
 /* Some drivers compile at the first dispatch only: this makes them do it now, by a dispatch of no
- * workgroups for each segment; submits and waits. Errors: as vyre_dispatch. */
+ * workgroups for each segment in every variant that there is (at first the one for addresses, or
+ * descriptors); submits and waits. Touches no buffer. Errors: as vyre_dispatch. */
 VYRE_API VYRE_CHECK vyre_result vyre_pipeline_warm_up(vyre_pipeline *pipeline, vyre_diag *diag);
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
