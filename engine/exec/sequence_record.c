@@ -213,6 +213,9 @@ vyre_result vy_sequence_record(vyre_sequence *s, vyre_diag *diag)
     if (code != VYRE_OK) {
         return code;
     }
+    for (uint32_t i = 0; i < vy_sequence_step_count(s); i++) {
+        s->steps[i]->is_recorded_since = false;
+    }
     uint64_t total = vy_sequence_total(s);
     uint32_t slot = 0;
     stamp(s, VY_TIME_BEGIN);
