@@ -88,8 +88,11 @@ static uint32_t list_touched(const vyre_recording *r, vy_touched out[VYRE_MAX_BU
     for (uint32_t b = 0; b < r->pipeline->binding_count; b++) {
         const vy_piece *piece = &in->pieces[b];
         bool is_written = writes >> b & 1;
-        if (piece->size && ((reads | writes) >> b & 1)) {
-            out[count++] = (vy_touched){piece->buffer, piece->offset, piece->size, is_written};
+        /* Validation takes the zeros behind what has no length for written. */
+        bool is_seen = r->pipeline->device->validation >= VYRE_VALIDATION_ON;
+        uint64_t size = piece->size || !is_seen ? piece->size : 1;
+        if (size && ((reads | writes) >> b & 1)) {
+            out[count++] = (vy_touched){piece->buffer, piece->offset, size, is_written};
         }
     }
     return count;

@@ -350,9 +350,19 @@ static void bind_nothing(vyre_device *device, int form)
         assert_int_equal(c[0], round < 1 ? 1 : 14);
         assert_int_equal(seen[1], 0);
     }
+    engine_release(&p);
+    /* Validation sees one block behind all of them. */
+    p = engine_build(device, "program cuts\nworkgroup 1\ninout a : u32[]\ninout b : u32[]\n"
+                             "out y : u32[1]\n"
+                             "kernel { a[0] = 1  grid_sync  y[0] = b[0] + 3 }\n");
+    vyre_binding cuts[] = {engine_host_inout(guard, 0), engine_resident(empty, 0, 0),
+                           engine_host_out(seen, 1)};
+    vyre_dispatch_params cut_params = dispatch_of(cuts, 3, 1);
+    (void)run(&p, &cut_params);
+    assert_int_equal(seen[0], 3);
+    engine_release(&p);
     drop_buffer(device, &buffer);
     drop_buffer(device, &empty);
-    engine_release(&p);
 }
 
 static void test_bindings_of_no_length_touch_nothing(void **state)
