@@ -83,6 +83,8 @@ struct vyre_device {
 
     vy_mutex counter_mutex;
     vyre_device_counters counters;
+    uint64_t calibrated_ticks, calibrated_ns; /* one moment on both clocks; 0: none yet. Under the
+                                                 same lock */
     bool has_mutexes;
 };
 
@@ -184,6 +186,9 @@ uint64_t vy_deadline(uint64_t timeout_ns);
 bool vy_device_calibrate(vyre_device *device, uint64_t *out_device_ticks, uint64_t *out_host_ns);
 /* vy_snapshot_ticks_to_ns of the device. */
 uint64_t vy_ticks_to_ns(const vyre_device *device, uint64_t from, uint64_t to);
+/* A tick of what has just ended, on the clock of vy_clock_ns; UINT64_MAX where that is not known.
+ */
+uint64_t vy_device_host_time(vyre_device *device, uint64_t tick);
 /* Whether the device's clock can be read together with the host's (vy_clock_ns). */
 bool vy_clock_is_calibrateable(const vy_instance_table *vki, VkPhysicalDevice physical);
 

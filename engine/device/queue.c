@@ -306,6 +306,7 @@ void vy_queue_drain(vyre_device *device, uint64_t value)
         !atomic_load(&device->lost)) {
         /* The semaphore cannot be waited for: the device's idleness is the last proof. */
         vy_queue_settle(device);
+        note_seen(device, value);
     }
 }
 

@@ -74,6 +74,13 @@ static void end_run(vy_run *run, vyre_result code)
     }
     run->result = code;
     run->report.wall_ns = vy_clock_ns() - run->start_ns;
+    if (device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "ended %s: %s, %u passes, %u chunks, read back in %llu, all in %llu ns",
+                     run->label, vyre_result_text(code), (unsigned)run->report.passes,
+                     (unsigned)run->report.chunks, (unsigned long long)run->report.readback_ns,
+                     (unsigned long long)run->report.wall_ns);
+    }
     if (run->done) {
         run->done(run->done_user, vy_run_ticket(device, run), code);
     }
@@ -141,10 +148,38 @@ void vy_run_leave_driving(vyre_device *device, vy_run *run, bool has_ended)
     vy_mutex_unlock(&runs->mutex);
 }
 
-/* What the timeline must reach before the run can go on. */
+/* A wait that failed: what the device may still write is kept until it is proven idle. The run ends
+ * with its first error, which is not always the wait's. */
+static vyre_result park(vyre_device *device, vy_run *run, vyre_result code, vyre_diag *diag)
+{
+    vy_mutex_lock(&device->runs->mutex);
+    while (run->state == VY_RUN_ACTIVE && run->is_driven) {
+        vy_condition_wait(&device->runs->changed, &device->runs->mutex, UINT64_MAX);
+    }
+    bool has_ended = run->state != VY_RUN_ACTIVE; /* another thread's wait did not fail */
+    if (!has_ended && run->result == VYRE_OK) {
+        run->result = code;
+    } else if (!has_ended) {
+        code = run->result;
+        if (diag) {
+            *diag = run->diag;
+        }
+    }
+    vy_mutex_unlock(&device->runs->mutex);
+    if (has_ended) {
+        return VYRE_OK;
+    }
+    vy_log_write(&device->log, VYRE_LOG_WARNING,
+                 "waiting for %s failed: its memory is kept until the device is proven idle",
+                 run->label);
+    vy_run_abandon(device, run);
+    return code;
+}
+
+/* What the timeline must reach before the run can go on; after an error, before it can end. */
 static uint64_t awaited(const vy_run *run)
 {
-    uint64_t value = vy_replay_next_value(&run->replay);
+    uint64_t value = run->result == VYRE_OK ? vy_replay_next_value(&run->replay) : 0;
     return value ? value : run->replay.last_value;
 }
 
@@ -192,9 +227,7 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
             return code;
         }
         if (code != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
-            /* What the device may still write is kept until it is proven idle. */
-            vy_run_abandon(device, run);
-            return code;
+            return park(device, run, code, diag);
         }
     }
     return vy_diag_set(diag, VYRE_ERROR_TIMEOUT, (vy_loc){0, 0},

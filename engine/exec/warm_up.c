@@ -3,19 +3,6 @@
 #include "engine/exec/judge.h"
 #include "engine/exec/run.h"
 
-/* Where recorded commands name no buffers, kernels fill and copy those of the caller. */
-static bool may_move(const vyre_pipeline *p, const vy_binder *binder)
-{
-    bool may = false;
-    for (uint32_t b = 0; b < p->binding_count && !binder->is_by_handle; b++) {
-        vyre_binding_info info;
-        vyre_kernel_binding(p->kernel, b, &info);
-        may = may || (info.mode != VYRE_BUFFER_IN && info.mode != VYRE_BUFFER_UNIFORM &&
-                      info.mode != VYRE_BUFFER_SCRATCH_KEEP);
-    }
-    return may;
-}
-
 static vyre_result run_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, vyre_diag *diag)
 {
     vyre_device *device = p->device;
@@ -44,7 +31,7 @@ static vyre_result run_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, 
 static vyre_result warm_choice(vyre_pipeline *p, vy_choice choice, vyre_diag *diag)
 {
     const vy_binder *binder = p->binders[choice.interface];
-    bool has_moves = may_move(p, binder);
+    bool has_moves = !binder->is_by_handle; /* kernels fill and copy */
     vy_instance *in = NULL;
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
