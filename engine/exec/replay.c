@@ -21,7 +21,6 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .until = vy_kernel_until(pipeline->kernel),
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
-        .has_timestamps = instance->has_timestamps,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };
 }
@@ -47,6 +46,22 @@ uint32_t vy_replay_prologue(const vy_instance *in, bool is_start, vy_command *ou
 static bool same_key(const vy_chunk_key *a, const vy_chunk_key *b)
 {
     return memcmp(a, b, sizeof *a) == 0; /* words alone: no padding */
+}
+
+static vyre_result make_queries(vyre_device *device, vy_recorded *c, vyre_diag *diag)
+{
+    VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = VY_TIME_COUNT,
+    };
+    VkResult result = device->vk.vkCreateQueryPool(device->device, &queries, NULL, &c->queries);
+    if (result != VK_SUCCESS) {
+        c->queries = VK_NULL_HANDLE;
+        return vy_vk_error(device, diag, result, "vkCreateQueryPool");
+    }
+    vy_set_name(device, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)c->queries, "vyre timestamps");
+    return VYRE_OK;
 }
 
 /* The recording of that chunk, or one to record it in: one that is not used, a new one, or the one
@@ -82,19 +97,6 @@ static vyre_result find_recorded(vy_replay *r, const vy_chunk_key *key, uint32_t
     vy_recorded *c = &in->recorded[best];
     *c = (vy_recorded){.generation = 0};
     vyre_result code = vy_commands_create(device, r->label, &c->commands, diag);
-    if (code == VYRE_OK && in->has_timestamps) {
-        VkQueryPoolCreateInfo queries = {
-            .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-            .queryType = VK_QUERY_TYPE_TIMESTAMP,
-            .queryCount = VY_TIME_COUNT,
-        };
-        VkResult result = device->vk.vkCreateQueryPool(device->device, &queries, NULL, &c->queries);
-        if (result != VK_SUCCESS) {
-            c->queries = VK_NULL_HANDLE;
-            vy_commands_destroy(device, &c->commands);
-            code = vy_vk_error(device, diag, result, "vkCreateQueryPool");
-        }
-    }
     in->recorded_count += code == VYRE_OK;
     return code;
 }
@@ -110,6 +112,7 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
         input->epilogue = in->moves.epilogue;
         input->epilogue_count = in->moves.epilogue_count;
     }
+    input->has_timestamps = key->is_timed != 0;
     input->first = key->first;
     input->count = key->count;
     input->passes = key->passes;
@@ -135,6 +138,9 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
     vy_chunk_plan plan;
     vyre_result code =
         vy_chunk_plan_build(&input, &arena, &plan) ? VYRE_OK : vy_diag_no_memory(diag);
+    if (code == VYRE_OK && key->is_timed && !c->queries) {
+        code = make_queries(device, c, diag);
+    }
     if (code == VYRE_OK) {
         code = vy_commands_begin(device, &c->commands, false, diag);
     }
@@ -236,6 +242,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     vyre_device *device = r->pipeline->device;
     vy_flight *flight = &r->flights[lane];
     key->lane = lane;
+    key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
     if (r->lane_passes_base[lane] != r->pass) {
         uint64_t start = vy_clock_ns();
@@ -259,6 +266,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     c->used = ++r->instance->clock;
     flight->passes = key->passes;
     flight->first_pass = r->pass;
+    flight->chunk = r->chunk;
     flight->has_epilogue = key->has_epilogue;
     return code;
 }
@@ -273,7 +281,7 @@ static void count_chunk(const vy_recorded *c, vyre_report *report)
 
 typedef struct pending {
     vy_batch batches[VY_MAX_BATCHES];
-    VkCommandBuffer commands[VY_MAX_BATCHES][3];
+    VkCommandBuffer commands[VY_MAX_BATCHES][4];
     uint32_t lanes[VY_MAX_BATCHES];
     uint32_t count;
 } pending;
@@ -296,6 +304,21 @@ static void add_batch(const vy_replay *r, pending *list, uint32_t lane, bool is_
                                   .wait_count = is_first ? r->wait_count : 0,
                                   .signals = r->signals,
                                   .signal_count = is_last ? r->signal_count : 0};
+}
+
+/* The last two chunks as one batch, where nobody looks between them. */
+static void join_batches(const vy_replay *r, pending *list)
+{
+    if (list->count != 2 || !r->is_sent || has_until(r)) {
+        return;
+    }
+    vy_batch *a = &list->batches[0], *b = &list->batches[1];
+    for (uint32_t i = 0; i < b->command_count; i++) {
+        list->commands[0][a->command_count++] = b->commands[i];
+    }
+    a->signals = b->signals;
+    a->signal_count = b->signal_count;
+    list->count = 1;
 }
 
 /* Submits as many chunks as there are lanes free, in one call. */
@@ -323,6 +346,8 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         }
     }
     uint64_t values[VY_MAX_BATCHES] = {0};
+    uint32_t chunk_count = list.count;
+    join_batches(r, &list);
     if (code == VYRE_OK && list.count) {
         uint64_t start = vy_clock_ns();
         code = vy_queue_submit_batches(r->pipeline->device, list.batches, list.count, r->label,
@@ -332,13 +357,13 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         report->enqueue_ns += end - begin;
         report->submissions += code == VYRE_OK;
     }
-    for (uint32_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0; i < chunk_count; i++) {
         vy_flight *flight = &r->flights[list.lanes[i]];
         flight->is_busy = code == VYRE_OK;
         if (code == VYRE_OK) {
-            flight->value = values[i];
-            r->last_value = values[i];
-            r->instance->recorded[flight->recorded].value = values[i];
+            flight->value = values[i < list.count ? i : list.count - 1];
+            r->last_value = flight->value;
+            r->instance->recorded[flight->recorded].value = flight->value;
             count_chunk(&r->instance->recorded[flight->recorded], report);
         }
     }
@@ -394,7 +419,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
     bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
-    if (c->queries && (ran || flight->has_epilogue)) {
+    if (c->key.is_timed && (ran || flight->has_epilogue)) {
         code = read_ticks(r, c, ran, diag);
     }
     return code;
@@ -405,7 +430,7 @@ static uint32_t oldest(const vy_replay *r)
     uint32_t best = VY_MAX_LANES;
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
         if (r->flights[l].is_busy &&
-            (best == VY_MAX_LANES || r->flights[l].value < r->flights[best].value)) {
+            (best == VY_MAX_LANES || r->flights[l].chunk < r->flights[best].chunk)) {
             best = l;
         }
     }

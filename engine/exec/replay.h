@@ -13,14 +13,15 @@
 typedef struct vy_flight {
     bool is_busy;
     uint64_t value; /* of the timeline when it has ended */
-    uint32_t recorded, passes, first_pass;
+    uint32_t chunk, recorded, passes, first_pass;
     bool has_epilogue;
 } vy_flight;
 
 typedef struct vy_replay {
     vyre_pipeline *pipeline;
     vy_instance *instance;
-    uint32_t limit;           /* passes */
+    uint32_t limit; /* passes */
+    bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;
     vy_flight flights[VY_MAX_LANES];

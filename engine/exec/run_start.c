@@ -95,6 +95,7 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
         run->replay = (vy_replay){.pipeline = p,
                                   .instance = run->instance,
                                   .limit = run->job.shape.passes,
+                                  .is_timed = (params->flags & VYRE_DISPATCH_TIMED) != 0,
                                   .label = run->label};
         code = take_sync(run, params->sync, diag);
     }

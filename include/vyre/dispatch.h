@@ -76,8 +76,8 @@ typedef struct vyre_binding {
 
 struct vyre_host_sync; /* vulkan.h */
 
-#define VYRE_DISPATCH_NO_READBACK 1u /* every `out` is taken for NULL: results stay on the device  \
-                                      */
+#define VYRE_DISPATCH_NO_READBACK 1u /* every `out` is taken for NULL: results stay on the device */
+#define VYRE_DISPATCH_TIMED       2u /* the report has the device's times: some microseconds more */
 
 typedef struct vyre_ticket {
     uint64_t bits;
@@ -143,7 +143,8 @@ typedef struct vyre_report {
      * time in which the caller did something else. */
     uint64_t plan_ns, record_ns, stage_ns, submit_ns, readback_ns;
     /* The device's time, the same on every path: first dispatch's start to last dispatch's end, and
-     * first command's start to last command's end. VYRE_NS_NONE where it has no timestamps. */
+     * first command's start to last command's end. VYRE_NS_NONE without VYRE_DISPATCH_TIMED, and
+     * where the device has no timestamps. */
     uint64_t device_dispatches_ns, device_ns;
     /* The start of the first command, on the clock of vyre_clock_ns; VYRE_NS_NONE where the device
      * has no calibrated timestamps. */

@@ -71,7 +71,8 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
     return params;
 }
 
-static engine_program build(vyre_device *device, const char *text, int aliased)
+static engine_program build(vyre_device *device, const char *text, int aliased,
+                            vyre_binding_mode mode)
 {
     engine_program out = {NULL, NULL};
     vyre_program *program = NULL;
@@ -86,7 +87,10 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
-    if (vyre_pipeline_create(device, out.kernel, NULL, &out.pipeline, &diag) != VYRE_OK) {
+    vyre_pipeline_params pipeline;
+    vyre_pipeline_params_init(&pipeline);
+    pipeline.bindings = mode;
+    if (vyre_pipeline_create(device, out.kernel, &pipeline, &out.pipeline, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
     return out;
@@ -94,12 +98,17 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
 
 engine_program engine_build(vyre_device *device, const char *text)
 {
-    return build(device, text, 0);
+    return build(device, text, 0, VYRE_BINDINGS_AUTO);
+}
+
+engine_program engine_build_bound(vyre_device *device, const char *text, vyre_binding_mode mode)
+{
+    return build(device, text, 0, mode);
 }
 
 engine_program engine_build_aliased(vyre_device *device, const char *text)
 {
-    return build(device, text, 1);
+    return build(device, text, 1, VYRE_BINDINGS_AUTO);
 }
 
 void engine_release(engine_program *program)
@@ -112,6 +121,9 @@ void engine_close(vyre_device **device)
 {
     uint64_t failures = vyre_device_validation_failures(*device);
     vyre_device_destroy(device);
+    if (!layer.no_judge && layer_hazards(true)) {
+        fail_msg("%u hazards", (unsigned)layer_hazards(false));
+    }
     if (failures) {
         fail_msg("%llu validation messages", (unsigned long long)failures);
     }
@@ -161,6 +173,7 @@ vyre_report engine_run(const engine_program *program, const vyre_binding *bindin
 {
     vyre_dispatch_params dispatch;
     vyre_dispatch_params_init(&dispatch);
+    dispatch.flags = VYRE_DISPATCH_TIMED;
     dispatch.bindings = bindings;
     dispatch.binding_count = binding_count;
     dispatch.params = params;

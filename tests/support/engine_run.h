@@ -23,9 +23,12 @@ int engine_has_no_device(void);
 int engine_validates(void);
 /* Parses, compiles and makes a pipeline; fails the test with the message otherwise. */
 engine_program engine_build(vyre_device *device, const char *text);
+/* By that way of binding. */
+engine_program engine_build_bound(vyre_device *device, const char *text, vyre_binding_mode mode);
 engine_program engine_build_aliased(vyre_device *device, const char *text);
 void engine_release(engine_program *program);
-/* Fails the test where validation found anything; destroys the device. */
+/* Destroys the device. Fails the test where validation found anything, or the layer a hazard or a
+ * barrier that nothing needs (layer.no_judge: it is not asked). */
 void engine_close(vyre_device **device);
 
 vyre_binding engine_host_in(const void *data, uint32_t count);

@@ -176,6 +176,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPipelineCacheData(VkDevice device,
     return VK_SUCCESS;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL fake_MergePipelineCaches(VkDevice device,
+                                                               VkPipelineCache target,
+                                                               uint32_t count,
+                                                               const VkPipelineCache *sources)
+{
+    (void)device;
+    (void)target;
+    (void)count;
+    (void)sources;
+    return VK_SUCCESS;
+}
+
 /* ---- Shaders --------------------------------------------------------------------------------- */
 
 static uint32_t *copy_words(const uint32_t *words, size_t size)
@@ -503,6 +515,7 @@ PFN_vkVoidFunction fake_find_device(VkDevice device, const char *name)
     DESTROYED_OBJECTS(X)
 #undef X
     FAKE_TAKE(GetPipelineCacheData)
+    FAKE_TAKE(MergePipelineCaches)
     FAKE_TAKE(CreateShaderModule)
     FAKE_TAKE(DestroyShaderModule)
     FAKE_TAKE(CreateComputePipelines)
