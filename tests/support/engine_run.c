@@ -68,6 +68,7 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
     params.bindings = bindings;
     params.binding_count = binding_count;
     params.groups[0] = 1;
+    params.flags = VYRE_DISPATCH_TIMED;
     return params;
 }
 

@@ -53,18 +53,35 @@ static bool read_address(const layer_buffer *block, uint64_t offset, uint64_t *o
     return block && layer_buffer_read(block, offset, out, sizeof *out) && *out != 0;
 }
 
-/* Bindings end where the next address of the block, or the buffer, begins: their lengths are not
- * known here. */
-static uint64_t end_of(const layer_command *c, const layer_buffer *block, uint64_t block_offset,
-                       const layer_buffer *target, uint64_t address)
+#define MAX_KIN 64u /* commands at both ends of a stream: transfers, and the segments of a pass */
+
+/* The least address behind `address` that the command's bindings begin at, or `end`. */
+static uint64_t next_address(const layer_command *c, uint64_t address, uint64_t end)
+{
+    for (uint32_t i = 0; i < c->behind_count; i++) {
+        const spirv_touch *t = &c->behind[i];
+        uint64_t root = 0, other = 0;
+        if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
+            continue;
+        }
+        memcpy(&root, c->push + t->root, sizeof root);
+        const layer_buffer *block = layer_buffer_at(root);
+        if (block && read_address(block, root - block->address + t->at, &other) &&
+            other > address && other < end) {
+            end = other;
+        }
+    }
+    return end;
+}
+
+/* Bindings end where the next address that is known, or the buffer, begins: their lengths are not
+ * known here. A command has the addresses that it uses, so that others' count too. */
+static uint64_t end_of(const layer_stream *s, const layer_buffer *target, uint64_t address)
 {
     uint64_t end = target->address + target->size;
-    for (uint32_t i = 0; i < c->behind_count; i++) {
-        uint64_t other = 0;
-        if (c->behind[i].place == SPIRV_BEHIND &&
-            read_address(block, block_offset + c->behind[i].at, &other) && other > address &&
-            other < end) {
-            end = other;
+    for (uint32_t k = 0; k < s->count; k++) {
+        if (k < MAX_KIN || s->count - k <= MAX_KIN) {
+            end = next_address(&s->commands[k], address, end);
         }
     }
     return end - target->address;
@@ -83,7 +100,7 @@ static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t b
 }
 
 /* What `c` touches through addresses; false: that cannot be told. */
-static bool follow_addresses(const layer_command *c, layer_command *out)
+static bool follow_addresses(const layer_stream *s, const layer_command *c, layer_command *out)
 {
     for (uint32_t i = 0; i < c->behind_count; i++) {
         const spirv_touch *t = &c->behind[i];
@@ -110,13 +127,12 @@ static bool follow_addresses(const layer_command *c, layer_command *out)
         if (!target) {
             return false;
         }
-        add_range(out, target, address - target->address, end_of(c, block, offset, target, address),
-                  t);
+        add_range(out, target, address - target->address, end_of(s, target, address), t);
     }
     return true;
 }
 
-static void judge_command(const layer_command *c, const char *what)
+static void judge_command(const layer_stream *s, const layer_command *c, const char *what)
 {
     layer_command all = {.access_count = 0};
     bool known = !c->is_unknown;
@@ -124,7 +140,7 @@ static void judge_command(const layer_command *c, const char *what)
         const hazard_access *a = &c->accesses[i];
         (void)layer_add_access(&all, a->buffer, a->begin, a->end, a->use);
     }
-    known = known && follow_addresses(c, &all);
+    known = known && follow_addresses(s, c, &all);
     if (!known) {
         unjudged++;
     }
@@ -155,7 +171,7 @@ static void judge_stream(const layer_stream *s, uint64_t serial)
             judged++;
             hazard_barriers(judge, what, c->barriers, c->barrier_count);
         } else if (!c->touches_nothing) {
-            judge_command(c, what);
+            judge_command(s, c, what);
         }
     }
 }
