@@ -37,7 +37,7 @@ vyre_binding engine_host_inout(void *data, uint32_t count);
 vyre_binding engine_resident(vyre_buffer buffer, uint64_t offset, uint32_t count);
 vyre_buffer engine_buffer(vyre_device *device, uint64_t size, const void *data);
 
-/* Parameters for these bindings and one workgroup. */
+/* Parameters for these bindings and one workgroup, with the device's times. */
 vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t binding_count);
 /* vyre_dispatch that must succeed. */
 vyre_report engine_run(const engine_program *program, const vyre_binding *bindings,

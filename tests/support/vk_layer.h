@@ -30,8 +30,8 @@ typedef struct layer_event {
     VkPipeline pipeline;             /* DISPATCH, INDIRECT: bound */
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
-    bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
-    VkBuffer buffer;       /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    bool is_old_form; /* BARRIER by vkCmdPipelineBarrier */
+    VkBuffer buffer;  /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
     uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
@@ -155,6 +155,10 @@ uint32_t layer_fallible_list(const layer_command_errors **out, uint32_t capacity
 
 /* ---- Hazards ---------------------------------------------------------------------------------
  */
+
+/* For kernels by addresses: how many bindings and params the program of these words has, so that
+ * the ranges that it touches are known exactly. */
+void layer_note_program(const uint32_t *words, size_t count, uint32_t bindings, uint32_t params);
 
 /* Judges everything submitted so far that has ended; returns the number of faults since the last
  * layer_reset or layer_forget_hazards, and prints them where `print`. */
