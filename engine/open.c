@@ -31,7 +31,6 @@ vyre_device *vy_device_allocate(const vyre_allocator *given)
     }
     device->allocator = allocator;
     atomic_init(&device->lost, false);
-    atomic_init(&device->is_losing, false);
     if (vy_mutex_init(&device->queue_mutex) != 0) {
         vy_free(&allocator, device, sizeof *device);
         return NULL;

@@ -110,10 +110,8 @@ static void begin_native(vy_module *m, vy_native_choice *choice, uint32_t spec_i
     vy_label(m, choice->native);
 }
 
-static void end_native(vy_emitter *emitter, vy_native_choice *choice, uint32_t value)
+static void end_native(vy_module *m, const vy_native_choice *choice)
 {
-    vy_module *m = &emitter->module;
-    choice->value = vy_emit_canonical_nan(emitter, value);
     vy_jump(m, choice->merge);
     vy_label(m, choice->exact);
 }
@@ -169,13 +167,43 @@ static uint32_t divide_exactly(vy_emitter *emitter, uint32_t a, uint32_t b)
     return vy_f32_of(m, value);
 }
 
+/* No zero reaches the instruction: a driver was seen to take the quotient of a literal zero for 0,
+ * whatever it is divided by, and that by one for undefined. */
+static uint32_t divide_natively(vy_emitter *emitter, uint32_t a, uint32_t b)
+{
+    vy_module *m = &emitter->module;
+    uint32_t a_bits = vy_bits_of(m, a);
+    uint32_t b_bits = vy_bits_of(m, b);
+    uint32_t a_magnitude = vy_u2c(m, SpvOpBitwiseAnd, a_bits, VY_F32_MAGNITUDE);
+    uint32_t b_magnitude = vy_u2c(m, SpvOpBitwiseAnd, b_bits, VY_F32_MAGNITUDE);
+    uint32_t a_is_zero = vy_b2c(m, SpvOpIEqual, a_magnitude, 0);
+    uint32_t b_is_zero = vy_b2c(m, SpvOpIEqual, b_magnitude, 0);
+    uint32_t one = vy_const_f32(m, VY_F32_ONE);
+    uint32_t dividend = vy_select_f(m, a_is_zero, one, a);
+    uint32_t divisor = vy_select_f(m, b_is_zero, one, b);
+    uint32_t quotient = vy_f2(m, SpvOpFDiv, dividend, divisor);
+    uint32_t bits = vy_bits_of(m, quotient);
+    uint32_t no_number = vy_emit_is_nan_bits(emitter, bits);
+
+    uint32_t sign = vy_u2(m, SpvOpBitwiseXor, a_bits, b_bits);
+    sign = vy_u2c(m, SpvOpBitwiseAnd, sign, VY_F32_SIGN);
+    uint32_t infinity = vy_u2c(m, SpvOpBitwiseOr, sign, VY_F32_INFINITY);
+    bits = vy_select_u(m, b_is_zero, infinity, bits);
+    bits = vy_select_u(m, a_is_zero, sign, bits);
+    uint32_t both = vy_b2(m, SpvOpLogicalAnd, a_is_zero, b_is_zero);
+    no_number = vy_b2(m, SpvOpLogicalOr, no_number, both);
+    uint32_t nan = vy_const_u32(m, VY_F32_NAN);
+    bits = vy_select_u(m, no_number, nan, bits);
+    return vy_f32_of(m, bits);
+}
+
 uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b)
 {
     vy_module *m = &emitter->module;
     vy_native_choice choice;
     begin_native(m, &choice, VY_SPEC_NATIVE_DIVIDE, "vy_native_divide");
-    uint32_t native = vy_f2(m, SpvOpFDiv, a, b);
-    end_native(emitter, &choice, native);
+    choice.value = divide_natively(emitter, a, b);
+    end_native(m, &choice);
     uint32_t value = divide_exactly(emitter, a, b);
     return merge_exact(m, &choice, value);
 }
@@ -259,7 +287,8 @@ uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b)
     (void)b;
     begin_native(m, &choice, VY_SPEC_NATIVE_SQRT, "vy_native_sqrt");
     uint32_t native = vy_glsl(m, GLSLstd450Sqrt, vy_type_f32(m), a, 0);
-    end_native(emitter, &choice, native);
+    choice.value = vy_emit_canonical_nan(emitter, native);
+    end_native(m, &choice);
     uint32_t value = root_exactly(emitter, a);
     return merge_exact(m, &choice, value);
 }

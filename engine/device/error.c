@@ -44,6 +44,20 @@ static vyre_result lost(vyre_device *device, vyre_diag *diag, const char *call)
                        where);
 }
 
+/* The first one who notices is remembered, and who comes second returns after that was done. */
+static void note_loss(vyre_device *device, const char *call)
+{
+    if (!device) {
+        return;
+    }
+    vy_mutex_lock(&device->counter_mutex);
+    if (!atomic_load(&device->lost)) {
+        snprintf(device->lost_in, sizeof device->lost_in, "%s", call);
+        atomic_store(&device->lost, true);
+    }
+    vy_mutex_unlock(&device->counter_mutex);
+}
+
 vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, const char *call)
 {
     vyre_result code = VYRE_ERROR_DISPATCH_FAILED;
@@ -53,10 +67,7 @@ vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, c
     }
     switch (result) {
     case VK_ERROR_DEVICE_LOST:
-        if (device && !atomic_exchange(&device->is_losing, true)) {
-            snprintf(device->lost_in, sizeof device->lost_in, "%s", call);
-            atomic_store(&device->lost, true);
-        }
+        note_loss(device, call);
         return lost(device, diag, call);
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         code = VYRE_ERROR_OUT_OF_HOST_MEMORY;

@@ -89,8 +89,9 @@ static const char *answer_text(vyre_answer answer)
     return (size_t)answer < VY_COUNT_OF(texts) ? texts[answer] : texts[0];
 }
 
-static void add_limits(vy_fixed_text *t, const vyre_device_info *i)
+static void add_limits(vy_fixed_text *t, const vy_snapshot *s)
 {
+    const vyre_device_info *i = &s->info;
     vy_fixed_text_printf(t, "limits:\n");
     vy_fixed_text_printf(t, "  maxComputeWorkGroupCount         %u %u %u\n",
                          (unsigned)i->max_groups[0], (unsigned)i->max_groups[1],
@@ -110,11 +111,15 @@ static void add_limits(vy_fixed_text *t, const vyre_device_info *i)
                          (unsigned long long)i->max_storage_range);
     vy_fixed_text_printf(t, "  maxBufferSize                    %llu\n",
                          (unsigned long long)i->max_buffer_size);
+    vy_fixed_text_printf(t, "  maxPushDescriptors               %u\n",
+                         (unsigned)s->max_push_descriptors);
     vy_fixed_text_printf(t, "  binding offset alignment         %u\n",
                          (unsigned)i->offset_alignment);
     vy_fixed_text_printf(t, "  subgroup size                    %u\n", (unsigned)i->subgroup_size);
     vy_fixed_text_printf(t, "  device-local memory              %llu\n",
                          (unsigned long long)i->device_memory_size);
+    vy_fixed_text_printf(t, "  mappable device-local memory     %llu\n",
+                         (unsigned long long)i->mappable_memory_size);
 }
 
 static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
@@ -140,6 +145,15 @@ static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
     } else {
         vy_fixed_text_printf(t, "  timestamps       none\n");
     }
+    vy_fixed_text_printf(t, "  host's clock     %s\n",
+                         i->has_calibrated_timestamps ? "read together with the device's"
+                                                      : "apart");
+    vy_fixed_text_printf(t, "  addresses        %s\n", i->has_addresses ? "yes" : "no");
+    vy_fixed_text_printf(t, "  memory budget    %s\n",
+                         i->has_memory_budget ? "the driver's" : "what the library counts");
+    vy_fixed_text_printf(t, "  loss             %s\n",
+                         i->has_device_fault ? "told by the driver"
+                                             : "without the driver's account");
 }
 
 size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_size)
@@ -161,6 +175,9 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
         (unsigned)(i->api_version >> 12 & 0x3ff), (unsigned)(i->api_version & 0xfff),
         (unsigned)s->conformance[0], (unsigned)s->conformance[1], (unsigned)s->conformance[2],
         (unsigned)s->conformance[3]);
+    vy_fixed_text_printf(&t, "ids:     vendor 0x%x, device 0x%x, driver %u version 0x%x\n",
+                         (unsigned)i->vendor_id, (unsigned)i->device_id, (unsigned)s->driver_id,
+                         (unsigned)i->driver_version);
     vy_fixed_text_printf(&t, "features:\n");
     for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
         vy_fixed_text_printf(&t, "  %-32s %s\n", vy_feature_get(f)->name, s->has[f] ? "yes" : "no");
@@ -169,7 +186,7 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
         vy_fixed_text_printf(&t, "  %-32s %s\n", vy_extension_name(e),
                              s->has_extension[e] ? "yes" : "no");
     }
-    add_limits(&t, i);
+    add_limits(&t, s);
     add_lowerings(&t, s);
     vy_fixed_text_printf(&t, "probes:\n");
     vy_fixed_text_printf(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));

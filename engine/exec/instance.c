@@ -308,6 +308,9 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
         code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size, "vyre parameters",
                              &in->lanes[l].block, diag);
     }
+    if (code != VYRE_OK) {
+        in->state_offset = 0; /* some are missing: the next run makes all of them */
+    }
     return code;
 }
 
@@ -388,16 +391,36 @@ static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_
     }
 }
 
-static void fill_move(const vy_instance *in, const vy_command *command, unsigned char *region)
+static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64_t region)
 {
+    switch (memory) {
+    case VY_MEM_STATE:
+        return in->state.address;
+    case VY_MEM_STATE_START:
+        return in->host_block.address + region + in->state_offset;
+    case VY_MEM_UPLOAD:
+        return in->upload.address;
+    case VY_MEM_READBACK:
+        return in->readback.address;
+    case VY_MEM_RECORDS:
+        return in->records.address;
+    default:
+        return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0].address;
+    }
+}
+
+/* `base`: of the lane's region. */
+static void fill_move(const vy_instance *in, const vy_command *command, uint64_t base)
+{
+    unsigned char *region = (unsigned char *)in->host_block.mapped + base;
     uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
     uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
+    VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
     if (command->kind == VY_COMMAND_FILL) {
-        vy_fill_fill_block(count, command->word,
-                           in->pieces[command->target].address + command->target_offset, words);
+        vy_fill_fill_block(count, command->word, target, words);
     } else {
-        vy_copy_fill_block(count, in->pieces[command->source].address + command->source_offset,
-                           in->readback.address + command->target_offset, words);
+        vy_copy_fill_block(count, address_of(in, command->source, base) + command->source_offset,
+                           target, words);
     }
 }
 
@@ -420,12 +443,12 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     const vy_moves *m = &in->moves;
     for (uint32_t i = 0; i < m->prologue_count; i++) {
         if (m->prologue[i].is_by_kernel) {
-            fill_move(in, &m->prologue[i], region);
+            fill_move(in, &m->prologue[i], base);
         }
     }
     for (uint32_t i = 0; i < m->epilogue_count; i++) {
         if (m->epilogue[i].is_by_kernel) {
-            fill_move(in, &m->epilogue[i], region);
+            fill_move(in, &m->epilogue[i], base);
         }
     }
     return vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);

@@ -18,6 +18,7 @@ typedef struct vy_chunk_key {
     uint32_t first, count, passes;
     uint32_t is_start, has_epilogue;
     uint32_t lane; /* whose parameter blocks they read */
+    uint32_t is_timed;
 } vy_chunk_key;
 
 /* One command buffer: never pending twice. */

@@ -129,6 +129,8 @@ vy_run *vy_run_take(vyre_device *device)
         run->state = VY_RUN_ACTIVE;
         run->is_driven = true; /* by whoever starts it */
         run->is_abandoned = run->is_stop_wanted = false;
+        run->blocked = 0;
+        run->blocked_ns = 0;
         runs->active++;
     }
     vy_mutex_unlock(&runs->mutex);
@@ -188,10 +190,13 @@ void vy_run_unhold(vyre_device *device, vy_run *run)
 /* ---- Results ----------------------------------------------------------------------------------
  */
 
+/* Under the lock. */
 static vyre_result take_result(const vy_run *run, vyre_report *out_report, vyre_diag *diag)
 {
     if (out_report) {
         *out_report = run->report;
+        out_report->waits = run->blocked;
+        out_report->wait_ns = run->blocked_ns;
     }
     if (run->result != VYRE_OK && diag) {
         *diag = run->diag;

@@ -365,6 +365,7 @@ static vyre_result create_queries(vyre_sequence *s, vyre_diag *diag)
         s->queries = VK_NULL_HANDLE;
         return vy_vk_error(d, diag, result, "vkCreateQueryPool");
     }
+    vy_set_name(d, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)s->queries, "vyre sequence");
     return VYRE_OK;
 }
 

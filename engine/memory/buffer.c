@@ -1,7 +1,7 @@
 /* The public calls on resident buffers, apart from transfers. */
 #include "engine/memory/buffer.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #define ALL_FLAGS (VYRE_BUFFER_UNINITIALIZED | VYRE_BUFFER_MAPPABLE | VYRE_BUFFER_DEVICE_ONLY)
 #define FULL_USAGE                                                                                 \
@@ -9,9 +9,22 @@
      VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |                      \
      VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT)
 
+/* Cut where it is too long, at the end of a character: Vulkan wants UTF-8. */
 static void set_name(vy_slot_contents *contents, const char *name, const char *otherwise)
 {
-    snprintf(contents->name, sizeof contents->name, "%s", name ? name : otherwise);
+    const char *text = name ? name : otherwise;
+    size_t length = 0;
+    while (length < sizeof contents->name && text[length]) {
+        length++;
+    }
+    if (length == sizeof contents->name) {
+        length--;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0u) == 0x80u) {
+            length--;
+        }
+    }
+    memcpy(contents->name, text, length);
+    contents->name[length] = '\0';
 }
 
 vyre_result vy_resident_import(vyre_device *device, VkBuffer buffer, uint64_t size,

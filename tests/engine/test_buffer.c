@@ -3,8 +3,10 @@
 #include "tests/support/engine_run.h"
 #include "tests/support/fail_allocator.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +105,9 @@ static void test_mapped_buffer_is_seen_both_ways(void **state)
         assert_int_equal(vyre_buffer_map(device, buffer, &again, NULL, &diag), VYRE_OK);
         assert_ptr_equal(data, again);
         uint32_t *words = data;
+        assert_int_equal(
+            vyre_buffer_sync_mapped(device, buffer, 0, 40, VYRE_MAPPED_FROM_DEVICE, &diag),
+            VYRE_OK); /* which made it zero */
         for (uint32_t i = 0; i < 10; i++) {
             assert_int_equal(words[i], 0);
             words[i] = i;
@@ -165,6 +170,116 @@ static void test_mapping_is_refused_by_name(void **state)
                      VYRE_ERROR_UNSUPPORTED_FEATURE);
     must_destroy(device, &buffer);
     engine_close(&device);
+}
+
+static void test_long_names_are_cut_at_a_character(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const struct {
+        const char *given, *kept;
+    } cases[] = {
+        {"0123456789012345678901234567890123456789012345x", /* 47 bytes */
+         "0123456789012345678901234567890123456789012345x"},
+        {"0123456789012345678901234567890123456789012345xy",
+         "0123456789012345678901234567890123456789012345x"},
+        {"0123456789012345678901234567890123456789012345\xc3\xa4",
+         "0123456789012345678901234567890123456789012345"},
+        {"", ""},
+    };
+    vyre_device *device = engine_open(1);
+    for (size_t i = 0; i < 4; i++) {
+        vyre_buffer_params params = {.size = 4, .name = cases[i].given};
+        vyre_buffer buffer;
+        vyre_diag diag;
+        void *data = NULL;
+        char wanted[80];
+        assert_int_equal(vyre_buffer_create(device, &params, &buffer, &diag), VYRE_OK);
+        assert_int_equal(vyre_buffer_map(device, buffer, &data, NULL, &diag),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+        snprintf(wanted, sizeof wanted, "\"%s\" was not made", cases[i].kept);
+        assert_non_null(strstr(diag.message, wanted));
+        must_destroy(device, &buffer);
+    }
+    engine_close(&device);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+#define THREADS 4u
+#define ROUNDS  60u
+
+typedef struct worker {
+    pthread_t thread;
+    vyre_device *device;
+    uint32_t number;
+    const char *failure;
+} worker;
+
+static void work_once(worker *w, uint32_t round)
+{
+    uint32_t words[64], back[64] = {0}, value = w->number * 1000 + round;
+    for (uint32_t i = 0; i < 64; i++) {
+        words[i] = value + i;
+    }
+    vyre_buffer_params params = {.size = sizeof words, .flags = round % 4};
+    vyre_buffer a = {0}, b = {0};
+    vyre_diag diag;
+    vyre_upload upload = {{0}, 0, sizeof words, words};
+    vyre_copy copy = {{0}, {0}, 0, 128, 128};
+    vyre_download download = {{0}, 128, 128, back};
+    vyre_transfer_params list = {.upload_count = 1,
+                                 .copy_count = 1,
+                                 .download_count = 1,
+                                 .uploads = &upload,
+                                 .copies = &copy,
+                                 .downloads = &download};
+    if (vyre_buffer_create(w->device, &params, &a, &diag) != VYRE_OK ||
+        vyre_buffer_create(w->device, &params, &b, &diag) != VYRE_OK) {
+        w->failure = "create";
+        return;
+    }
+    upload.buffer = copy.source = a;
+    copy.target = download.buffer = b;
+    if (vyre_transfer(w->device, &list, &diag) != VYRE_OK || memcmp(back, words, 128) != 0) {
+        w->failure = "transfer";
+    }
+    if (round % 8 == 0) {
+        (void)vyre_device_trim(w->device);
+    }
+    if (vyre_buffer_release(w->device, &a, &diag) != VYRE_OK ||
+        vyre_buffer_destroy(w->device, &b, &diag) != VYRE_OK) {
+        w->failure = "free";
+    }
+}
+
+static void *run_worker(void *user)
+{
+    worker *w = user;
+    for (uint32_t round = 0; round < ROUNDS && !w->failure; round++) {
+        work_once(w, round);
+    }
+    return NULL;
+}
+
+static void test_threads_share_a_device(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device *device = NULL; /* without the layer, which is for one thread */
+    vyre_diag diag;
+    assert_int_equal(vyre_device_create(NULL, &device, &diag), VYRE_OK);
+    worker workers[THREADS];
+    for (uint32_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){.device = device, .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_null(workers[i].failure);
+    }
+    assert_int_equal(counters_of(device).buffers, 0);
+    vyre_device_destroy(&device);
 }
 
 /* ---- Freeing while in use -------------------------------------------------------------------- */
@@ -407,7 +522,8 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_buffer_flags_are_checked),         T(test_mapped_buffer_is_seen_both_ways),
-        T(test_mapping_is_refused_by_name),       T(test_buffer_in_a_transfer_is_busy),
+        T(test_mapping_is_refused_by_name),       T(test_long_names_are_cut_at_a_character),
+        T(test_threads_share_a_device),           T(test_buffer_in_a_transfer_is_busy),
         T(test_release_waits_for_the_device),     T(test_released_buffers_end_with_the_device),
         T(test_buffers_survive_each_failed_call), T(test_buffers_survive_each_failed_allocation),
     };

@@ -590,14 +590,14 @@ static void test_two_imports_of_one_buffer_by_addresses(void **state)
     two_imports(VYRE_BINDINGS_ADDRESS, RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
 }
 
-/* ---- Ownership: a second family that only the layer knows of ----------------------------------
+/* ---- Ownership: between families that only the layer knows of ---------------------------------
  */
 
 static int open_families(void **state)
 {
     (void)state;
     layer_reset();
-    layer.extra_family = true;
+    layer.three_families = true;
     is_open = !engine_has_no_device();
     if (is_open) {
         renderer_open(&r, layer_entry(), 0);

@@ -238,6 +238,51 @@ static void test_transfer_is_one_submission_and_one_wait(void **state)
     engine_close(&device);
 }
 
+static void test_repeated_transfers_allocate_nothing(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vy_fail_allocator memory = {0, 0, 0, 0};
+    vyre_allocator allocator = vy_fail_allocator_get(&memory);
+    vyre_device_params params;
+    vyre_device_params_init(&params);
+    params.allocator = &allocator;
+    params.get_instance_proc_addr = layer_entry();
+    vyre_device *device = NULL;
+    vyre_diag diag;
+    assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
+    static unsigned char bytes[300000], back[300000];
+    vyre_buffer buffer = engine_buffer(device, sizeof bytes, NULL);
+    vyre_upload uploads[40];
+    vyre_download downloads[40];
+    for (uint32_t i = 0; i < 40; i++) {
+        uploads[i] = (vyre_upload){buffer, 7000 * i, 6000, bytes + 7000 * i};
+        downloads[i] = (vyre_download){buffer, 7000 * i, 6000, back + 7000 * i};
+    }
+    vyre_transfer_params list = {
+        .upload_count = 40, .download_count = 40, .uploads = uploads, .downloads = downloads};
+    must_transfer(device, &list);
+    size_t calls = memory.calls;
+    vyre_device_counters before = counters_of(device);
+    layer.fail_only = "vkAllocateMemory";
+    uint32_t allocations = layer_fallible_calls();
+    for (uint32_t round = 0; round < 5; round++) {
+        for (uint32_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] = (unsigned char)(i * 31 + round);
+        }
+        must_transfer(device, &list);
+        assert_memory_equal(back + 7000, bytes + 7000, 6000);
+        assert_int_equal(vyre_buffer_upload(device, buffer, 0, bytes, 999, &diag), VYRE_OK);
+    }
+    vyre_device_counters after = counters_of(device);
+    assert_int_equal(memory.calls, calls);
+    assert_int_equal(layer_fallible_calls(), allocations);
+    assert_int_equal(after.submissions - before.submissions, 10);
+    must_destroy(device, &buffer);
+    vyre_device_destroy(&device);
+    assert_int_equal(memory.live_blocks, 0);
+}
+
 static void test_downloads_are_fused_and_split_back(void **state)
 {
     (void)state;
@@ -526,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_fuse_refuses_more_than_2_to_the_63),
         cmocka_unit_test(test_barriers_are_those_needed),
         T(test_transfer_is_one_submission_and_one_wait),
+        T(test_repeated_transfers_allocate_nothing),
         T(test_downloads_are_fused_and_split_back),
         T(test_later_transfers_win),
         T(test_random_lists_agree_with_a_model),

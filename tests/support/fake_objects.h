@@ -88,7 +88,8 @@ struct VkCommandBuffer_T {
     VkCommandBuffer next;
     fake_command *commands;
     uint32_t count, capacity;
-    fake_command bound; /* pipeline, set and push constants of the next dispatch */
+    VkDescriptorSet pushed; /* that vkCmdPushDescriptorSet made */
+    fake_command bound;     /* pipeline, set and push constants of the next dispatch */
     atomic_int pending;
 };
 struct VkCommandPool_T {
@@ -121,6 +122,8 @@ struct VkDevice_T {
     struct VkQueue_T queue;
     pthread_t worker;
     bool is_ending, is_lost;
+    char extensions[8][VK_MAX_EXTENSION_NAME_SIZE]; /* enabled */
+    bool has_fault;                                 /* the feature */
 };
 
 extern pthread_mutex_t fake_mutex;
@@ -144,7 +147,7 @@ VkResult fake_queue_start(VkDevice device);
 void fake_queue_end(VkDevice device);
 void fake_queue_reset(void);
 /* fake_device.c */
-PFN_vkVoidFunction fake_find_device(const char *name);
+PFN_vkVoidFunction fake_find_device(VkDevice device, const char *name);
 
 #define FAKE_TAKE(function)                                                                        \
     if (strcmp(name, "vk" #function) == 0) {                                                       \

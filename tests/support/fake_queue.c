@@ -1,6 +1,7 @@
 /* The fake's queue: a thread that runs submissions in order; semaphores and waiting for them. */
 #include "tests/support/fake_objects.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -164,6 +165,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_QueueSubmit(VkQueue queue, uint32_t c
     (void)fence;
     fake_enter(&queue->users);
     queue->calls++;
+    sched_yield(); /* for others who come without a lock */
     pthread_mutex_lock(&fake_mutex);
     VkResult result = queue->device->is_lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {

@@ -9,8 +9,7 @@ fake_settings fake;
 static struct VkPhysicalDevice_T physical;
 static fake_object *first;
 static atomic_uint violations;
-static char enabled[16][VK_MAX_EXTENSION_NAME_SIZE];
-static uint32_t enabled_count;
+static char enabled[8][VK_MAX_EXTENSION_NAME_SIZE];
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
@@ -256,6 +255,7 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevi
             VkPhysicalDeviceVulkan12Features *f12 = (void *)at;
             f12->timelineSemaphore = !fake.no_features;
             f12->vulkanMemoryModel = f12->vulkanMemoryModelDeviceScope = rest;
+            f12->bufferDeviceAddress = fake.has_addresses && rest;
         } else if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
             VkPhysicalDeviceVulkan13Features *f13 = (void *)at;
             f13->synchronization2 = f13->maintenance4 = rest;
@@ -326,12 +326,30 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPhysicalDeviceCalibrateableTimeDom
 
 bool fake_enabled(const char *extension)
 {
-    for (uint32_t i = 0; i < enabled_count; i++) {
-        if (strcmp(enabled[i], extension) == 0) {
-            return true;
+    bool is_on = false;
+    pthread_mutex_lock(&fake_mutex);
+    for (uint32_t i = 0; i < 8; i++) {
+        is_on = is_on || strcmp(enabled[i], extension) == 0;
+    }
+    pthread_mutex_unlock(&fake_mutex);
+    return is_on;
+}
+
+static void take_enabled(VkDevice device, const VkDeviceCreateInfo *info)
+{
+    for (uint32_t i = 0; i < info->enabledExtensionCount && i < 8; i++) {
+        strncpy(device->extensions[i], info->ppEnabledExtensionNames[i],
+                VK_MAX_EXTENSION_NAME_SIZE - 1);
+    }
+    for (const VkBaseInStructure *at = info->pNext; at; at = at->pNext) {
+        if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT) {
+            device->has_fault =
+                ((const VkPhysicalDeviceFaultFeaturesEXT *)(const void *)at)->deviceFault;
         }
     }
-    return false;
+    pthread_mutex_lock(&fake_mutex);
+    memcpy(enabled, device->extensions, sizeof enabled);
+    pthread_mutex_unlock(&fake_mutex);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice from,
@@ -341,15 +359,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice from,
 {
     (void)from;
     (void)callbacks;
-    enabled_count = 0;
-    for (uint32_t i = 0; i < info->enabledExtensionCount && enabled_count < 16; i++) {
-        strncpy(enabled[enabled_count++], info->ppEnabledExtensionNames[i],
-                VK_MAX_EXTENSION_NAME_SIZE - 1);
-    }
     *out = fake_object_make(VK_OBJECT_TYPE_DEVICE, sizeof **out);
     if (!*out) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    take_enabled(*out, info);
     VkResult result = fake_queue_start(*out);
     if (result != VK_SUCCESS) {
         fake_object_free(&(*out)->object);
@@ -381,12 +395,11 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetDeviceQueue(VkDevice device, uint32_t 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetDeviceProcAddr(VkDevice device,
                                                                        const char *name)
 {
-    (void)device;
     FAKE_TAKE(DestroyDevice)
     FAKE_TAKE(GetDeviceQueue)
     PFN_vkVoidFunction found = fake_find_queue(name);
     found = found ? found : fake_find_command(name);
-    return found ? found : fake_find_device(name);
+    return found ? found : fake_find_device(device, name);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get(VkInstance instance, const char *name)
@@ -429,7 +442,7 @@ vyre_vulkan_entry fake_entry(void)
 void fake_reset(void)
 {
     fake = (fake_settings){0};
-    enabled_count = 0;
+    memset(enabled, 0, sizeof enabled);
     atomic_store(&violations, 0);
     fake_queue_reset();
 }

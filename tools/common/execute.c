@@ -142,6 +142,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     fill_bindings(data, result, bindings);
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.flags = VYRE_DISPATCH_TIMED;
     params.bindings = bindings;
     params.binding_count = data->buffer_count;
     params.params = data->params;

@@ -35,8 +35,8 @@ typedef struct bench_series {
     void *state;
     vyre_device *device; /* whose counters are its costs; NULL for peers */
     /* What came of it. */
-    double *samples; /* in ascending order */
-    uint32_t sample_count;
+    double *samples;              /* in ascending order */
+    uint32_t sample_count, batch; /* batch: taken in one turn */
     double median, p10, p90;
     bench_check checked;
     vyre_device_counters costs; /* of all samples together */

@@ -194,6 +194,7 @@ static vyre_result prepare_library(chain *ch, vyre_diag *diag)
         result = bench_buffer_create(b->device, "x", ch->host, size, &ch->x[i], diag);
     }
     vyre_dispatch_params_init(&ch->dispatch);
+    ch->dispatch.flags = ch->params.measure == CHAIN_STEP ? VYRE_DISPATCH_TIMED : 0;
     ch->binding = bench_resident_binding(ch->x[0]);
     if (ch->params.reads_first) {
         ch->binding.out = ch->host;

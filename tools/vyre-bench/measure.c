@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 10, BATCH = 30, QUICK_ROUNDS = 2, QUICK_BATCH = 3, WARMUP = 3 };
+enum { ROUNDS = 10, BATCH = 30, QUICK_ROUNDS = 2, QUICK_BATCH = 3, MIN_ROUNDS = 3, WARMUP = 3 };
 static const double budget_us = 6e6, quick_budget_us = 0.5e6;
 
 uint64_t bench_now_ns(void)
@@ -105,33 +105,39 @@ static vyre_result judge(bench_series *s, vyre_result result, vyre_diag *diag)
     return VYRE_OK;
 }
 
-/* Also finds how many samples fit the time: a round is one batch of each series. */
+/* What one sample takes. The first one compiles and records; where it is slow, it counts as it is.
+ */
+static vyre_result warm_series_up(bench_series *s, double share_us, double *out_us, vyre_diag *diag)
+{
+    double samples[WARMUP];
+    uint64_t start = bench_now_ns();
+    vyre_result result = s->sample(s->state, samples, 1, diag);
+    *out_us = (double)(bench_now_ns() - start) / 1e3;
+    if (result == VYRE_OK && *out_us * 10 < share_us) {
+        start = bench_now_ns();
+        result = s->sample(s->state, samples, WARMUP - 1, diag);
+        *out_us = (double)(bench_now_ns() - start) / 1e3 / (WARMUP - 1);
+    }
+    return judge(s, result, diag);
+}
+
+/* Each series has its share of the time: slow ones take fewer samples, in fewer rounds if one a
+ * round is too many. */
 static vyre_result warm_up(bench_case *c, vyre_diag *diag)
 {
-    double round_us = 0, budget = c->budget_us;
+    uint32_t rounds = c->rounds;
     for (uint32_t i = 0; i < c->series_count; i++) {
         bench_series *s = &c->series[i];
-        double times[WARMUP];
-        uint64_t start = bench_now_ns();
-        vyre_result result = s->sample(s->state, times, 1, diag);
-        /* The first one compiles and records; slow cases are not run more often than needed. */
-        bool is_slow = (double)(bench_now_ns() - start) / 1e3 * 10 > budget;
-        start = bench_now_ns();
-        if (result == VYRE_OK && !is_slow) {
-            result = s->sample(s->state, times, WARMUP - 1, diag);
-        }
-        double sample_us = (double)(bench_now_ns() - start) / 1e3 / (WARMUP - 1);
-        round_us += is_slow ? budget : sample_us * c->batch;
-        result = judge(s, result, diag);
+        double share = c->budget_us / c->series_count, us = 0;
+        vyre_result result = warm_series_up(s, share, &us, diag);
         if (result != VYRE_OK) {
             return result;
         }
+        double fits = us > 0 ? share / us : INFINITY;
+        s->batch = (uint32_t)fmax(1, fmin(c->batch, fits / c->rounds));
+        rounds = (uint32_t)fmin(rounds, fmax(fits, MIN_ROUNDS));
     }
-    double fits = round_us > 0 ? budget / (round_us * c->rounds) : 1;
-    if (fits < 1) {
-        c->batch = (uint32_t)fmax(1, c->batch * fits);
-        c->rounds = c->batch > 1 ? c->rounds : 3;
-    }
+    c->rounds = c->rounds < MIN_ROUNDS ? c->rounds : rounds;
     return VYRE_OK;
 }
 
@@ -171,7 +177,7 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
     vyre_result result = warm_up(c, diag);
     for (uint32_t i = 0; i < c->series_count; i++) {
         c->series[i].samples =
-            vy_arena_alloc(&b->arena, (size_t)c->rounds * c->batch, sizeof(double));
+            vy_arena_alloc(&b->arena, (size_t)c->rounds * c->series[i].batch, sizeof(double));
     }
     if (result != VYRE_OK || b->arena.failed) {
         return result != VYRE_OK ? result : vy_diag_no_memory(diag);
@@ -180,8 +186,8 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
         for (uint32_t i = 0; result == VYRE_OK && i < c->series_count; i++) {
             bench_series *s = &c->series[i];
             if (s->sample) {
-                result = take(s, s->samples + s->sample_count, c->batch, diag);
-                s->sample_count += result == VYRE_OK ? c->batch : 0;
+                result = take(s, s->samples + s->sample_count, s->batch, diag);
+                s->sample_count += result == VYRE_OK ? s->batch : 0;
                 result = judge(s, result, diag);
             }
         }
