@@ -52,7 +52,7 @@ static int close_renderer(void **state)
     if (is_open) {
         renderer_close(&r);
         assert_int_equal(layer_alive(), 0);
-        assert_int_equal(layer_hazards(true), 0);
+        assert_int_equal(layer_missing(true), 0);
     }
     return 0;
 }

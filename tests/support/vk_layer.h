@@ -158,6 +158,9 @@ uint32_t layer_fallible_list(const layer_command_errors **out, uint32_t capacity
 /* Judges everything submitted so far that has ended; returns the number of faults since the last
  * layer_reset or layer_forget_hazards, and prints them where `print`. */
 uint32_t layer_hazards(bool print);
+/* Only those that lack a barrier (of the first that are listed): where a host's own barriers make
+ * the library's needless, which it cannot know. */
+uint32_t layer_missing(bool print);
 /* Dispatches that could not be judged, as nothing is known of what their addresses reach. */
 uint32_t layer_unjudged(void);
 /* Commands and barriers that were judged. */

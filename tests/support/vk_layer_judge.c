@@ -120,8 +120,8 @@ static bool follow_addresses(const layer_command *c, layer_command *out)
         uint64_t begin = address - target->address;
         uint64_t end = end_of(c, block, offset, target, address);
         uint32_t words = 0;
-        if (c->is_move && layer_buffer_read(block, offset + length_of_move(t->at), &words,
-                                            sizeof words)) {
+        if (c->is_move &&
+            layer_buffer_read(block, offset + length_of_move(t->at), &words, sizeof words)) {
             end = begin + (uint64_t)words * sizeof words;
         }
         add_range(out, target, begin, end, t);
@@ -235,6 +235,24 @@ uint32_t layer_hazards(bool print)
     count = judge ? hazard_faults(judge, &faults, &listed) : 0;
     for (uint32_t i = 0; print && i < listed; i++) {
         fprintf(stderr, "hazard: %s\n", faults[i].text);
+    }
+    layer_unlock();
+    return count;
+}
+
+uint32_t layer_missing(bool print)
+{
+    const hazard_fault *faults = NULL;
+    uint32_t listed = 0, count = 0;
+    layer_lock();
+    layer_settle(true);
+    (void)(judge && hazard_faults(judge, &faults, &listed));
+    for (uint32_t i = 0; i < listed; i++) {
+        bool is_meant = faults[i].kind != HAZARD_NEEDLESS_BARRIER;
+        count += is_meant;
+        if (print && is_meant) {
+            fprintf(stderr, "hazard: %s\n", faults[i].text);
+        }
     }
     layer_unlock();
     return count;
