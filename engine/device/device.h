@@ -77,8 +77,8 @@ struct vyre_device {
     /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
-    /* Lets buffers go that recordings and runs nobody waits for have used up, if such are found. No
-     * lock is held around it. May call the host's `done`. */
+    /* Frees what belongs to work given up that has ended, and lets go of what recordings that have
+     * retired used. May call the host's `done`. No lock is held around it. */
     void (*collect)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */

@@ -31,7 +31,7 @@ typedef struct layer_event {
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
     bool is_old_form; /* BARRIER by vkCmdPipelineBarrier */
-    VkBuffer buffer;  /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    VkBuffer buffer;  /* BARRIER of a buffer alone, by vkCmdPipelineBarrier, and its families */
     uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
@@ -65,7 +65,6 @@ typedef struct layer_settings {
     bool no_coherent_memory;
     bool drop_flushes; /* of memory that is not coherent: nothing is copied */
     bool no_devices;
-    bool extra_family;         /* behind the real ones, for transfers alone */
     bool three_families;       /* 0: everything, 1: compute and transfer, 2: transfer */
     bool skip_dispatches;      /* vkCmdDispatch does nothing: results are wrong */
     uint64_t max_range;        /* maxStorageBufferRange */
@@ -163,6 +162,9 @@ void layer_note_program(const uint32_t *words, size_t count, uint32_t bindings, 
 /* Judges everything submitted so far that has ended; returns the number of faults since the last
  * layer_reset or layer_forget_hazards, and prints them where `print`. */
 uint32_t layer_hazards(bool print);
+/* Only those that lack a barrier (of the first that are listed): where a host's own barriers make
+ * the library's needless, which it cannot know. */
+uint32_t layer_missing(bool print);
 /* Dispatches that could not be judged, as nothing is known of what their addresses reach. */
 uint32_t layer_unjudged(void);
 /* Commands and barriers that were judged. */

@@ -335,6 +335,12 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPipelineBarrier(
     if (memory_count) {
         event->src_access = memory[0].srcAccessMask;
         event->dst_access = memory[0].dstAccessMask;
+    } else if (buffer_count) {
+        event->buffer = buffers[0].buffer;
+        event->src_access = buffers[0].srcAccessMask;
+        event->dst_access = buffers[0].dstAccessMask;
+        event->src_family = buffers[0].srcQueueFamilyIndex;
+        event->dst_family = buffers[0].dstQueueFamilyIndex;
     }
     if (buffer_count) {
         event->buffer = buffers[0].buffer;

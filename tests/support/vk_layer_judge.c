@@ -259,6 +259,24 @@ uint32_t layer_hazards(bool print)
     return count;
 }
 
+uint32_t layer_missing(bool print)
+{
+    const hazard_fault *faults = NULL;
+    uint32_t listed = 0, count = 0;
+    layer_lock();
+    layer_settle(true);
+    (void)(judge && hazard_faults(judge, &faults, &listed));
+    for (uint32_t i = 0; i < listed; i++) {
+        bool is_meant = faults[i].kind != HAZARD_NEEDLESS_BARRIER;
+        count += is_meant;
+        if (print && is_meant) {
+            fprintf(stderr, "hazard: %s\n", faults[i].text);
+        }
+    }
+    layer_unlock();
+    return count;
+}
+
 uint32_t layer_unjudged(void)
 {
     return unjudged;
