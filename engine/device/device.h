@@ -77,6 +77,9 @@ struct vyre_device {
     /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
+    /* Lets buffers go that recordings and runs nobody waits for have used up, if such are found. No
+     * lock is held around it. May call the host's `done`. */
+    void (*collect)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */
     bool has_driver_thread;
@@ -164,9 +167,13 @@ vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const
                             uint64_t *out_value, vyre_diag *diag);
 /* Waits for a value until the deadline (vy_clock_ns; UINT64_MAX: none): looks for a while, then
  * sleeps. A deadline that has passed: looks once. A value that was seen reached costs no Vulkan
- * call; any other wait is counted. Any number of threads may wait at once; no lock is held. */
+ * call. Waits that found it not reached and had time are counted. Any number of threads may wait at
+ * once; no lock is held. */
 vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
                           const char *what, vyre_diag *diag);
+/* The same; says whether it was counted. */
+vyre_result vy_queue_wait_noting(vyre_device *device, uint64_t value, uint64_t deadline_ns,
+                                 const char *what, bool *out_has_blocked, vyre_diag *diag);
 /* Whether the value has been reached, or never will be because the device is lost. */
 bool vy_queue_is_done(vyre_device *device, uint64_t value);
 /* The value that the last submission signals. */

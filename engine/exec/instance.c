@@ -148,10 +148,16 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
            (size == 0 || memcmp(in->executions, job->executions, size) == 0);
 }
 
+bool vy_instance_has_shape(const vy_instance *in, const vy_job *job, vy_choice choice,
+                           const vy_moves *moves)
+{
+    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves);
+}
+
 bool vy_instance_fits(const vy_instance *in, const vy_job *job, vy_choice choice,
                       const vy_moves *moves)
 {
-    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves) &&
+    return vy_instance_has_shape(in, job, choice, moves) &&
            (!in->binder->is_by_handle || names_same_buffers(in, job));
 }
 
@@ -194,6 +200,15 @@ static vyre_result make_keep(vyre_pipeline *p, uint32_t binding, uint64_t size, 
     if (!may_submit) {
         return vy_invalid(diag, "the pipeline's `scratch keep` memory has not been made for this "
                                 "size. Fix: call vyre_dispatch once before recording");
+    }
+    vy_mutex_lock(&p->mutex);
+    bool is_recorded = keep->buffer && p->recordings;
+    vy_mutex_unlock(&p->mutex);
+    if (is_recorded) {
+        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
+                           "the pipeline's `scratch keep` memory must change its size, and "
+                           "recordings or sequences of the pipeline use it. Fix: destroy them "
+                           "first");
     }
     /* The dispatches before used the old one. */
     vy_queue_drain(p->device, vy_queue_submitted(p->device));
@@ -329,7 +344,7 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
                                 vyre_diag *diag)
 {
     named before, after;
-    bool is_new = !has_shape(in, job, choice) || !vy_moves_are_same(&in->moves, moves);
+    bool is_new = !vy_instance_has_shape(in, job, choice, moves);
     save_named(in, &before);
     vyre_result code = VYRE_OK;
     if (is_new) {

@@ -64,10 +64,16 @@ static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, bool
     }
 }
 
+static bool has_labels(const vyre_device *device)
+{
+    return device->debug & VYRE_DEBUG_LABELS && device->has_names &&
+           device->vki.vkCmdBeginDebugUtilsLabelEXT && device->vki.vkCmdEndDebugUtilsLabelEXT;
+}
+
 static void begin_label(const recorder *r, const char *text)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdBeginDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                       .pLabelName = text};
         device->vki.vkCmdBeginDebugUtilsLabelEXT(r->commands, &label);
@@ -77,7 +83,7 @@ static void begin_label(const recorder *r, const char *text)
 static void end_label(const recorder *r)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdEndDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         device->vki.vkCmdEndDebugUtilsLabelEXT(r->commands);
     }
 }

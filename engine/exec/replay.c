@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CRUMB_SIZE ((uint64_t)2 * sizeof(uint32_t))
+
 static bool has_until(const vy_replay *r)
 {
     return r->pipeline->has_until;
@@ -235,6 +237,17 @@ static bool find_next(const vy_replay *r, vy_chunk_key *out_key)
     return true;
 }
 
+/* What the lane's chunk before left says nothing of this one. Where the memory is not coherent the
+ * flush may fail: the crumb is then taken for an older one's. */
+static void clear_crumb(vyre_device *device, vy_instance *in, uint32_t lane)
+{
+    if (in->crumbs.mapped) {
+        uint64_t offset = CRUMB_SIZE * lane;
+        memset((unsigned char *)in->crumbs.mapped + offset, 0, CRUMB_SIZE);
+        (void)vy_block_flush(device, &in->crumbs, offset, CRUMB_SIZE, NULL);
+    }
+}
+
 /* Makes a chunk ready in a lane that is free. */
 static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vyre_report *report,
                               vyre_diag *diag)
@@ -264,6 +277,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
         code = record(r, flight->recorded, key, report, diag);
     }
     c->used = ++r->instance->clock;
+    clear_crumb(device, r->instance, lane);
     flight->passes = key->passes;
     flight->first_pass = r->pass;
     flight->chunk = r->chunk;
@@ -359,7 +373,9 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
     }
     for (uint32_t i = 0; i < chunk_count; i++) {
         vy_flight *flight = &r->flights[list.lanes[i]];
-        flight->is_busy = code == VYRE_OK;
+        /* After a loss they tell what came last. */
+        flight->is_busy = code == VYRE_OK || code == VYRE_ERROR_DEVICE_LOST;
+        flight->value = UINT64_MAX;
         if (code == VYRE_OK) {
             flight->value = values[i < list.count ? i : list.count - 1];
             r->last_value = flight->value;
@@ -425,16 +441,22 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     return code;
 }
 
-static uint32_t oldest(const vy_replay *r)
+/* Of those in flight whose value is greater. */
+static uint32_t oldest_above(const vy_replay *r, uint64_t value)
 {
     uint32_t best = VY_MAX_LANES;
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
-        if (r->flights[l].is_busy &&
+        if (r->flights[l].is_busy && r->flights[l].value > value &&
             (best == VY_MAX_LANES || r->flights[l].chunk < r->flights[best].chunk)) {
             best = l;
         }
     }
     return best;
+}
+
+static uint32_t oldest(const vy_replay *r)
+{
+    return oldest_above(r, 0);
 }
 
 vyre_result vy_replay_advance(vy_replay *r, vyre_report *report, vyre_diag *diag)
@@ -494,29 +516,49 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
     }
 }
 
-void vy_replay_describe(const vy_replay *r, vyre_loss *loss)
+/* The crumb of the chunk that came last of those whose dispatches had begun. */
+static bool find_crumb(const vy_replay *r, uint32_t *out_lane, uint32_t out_crumb[2])
 {
-    uint32_t lane = oldest(r);
-    if (lane == VY_MAX_LANES) {
-        return;
-    }
-    const vy_flight *flight = &r->flights[lane];
     const vy_instance *in = r->instance;
-    const vy_chunk_key *key = &in->recorded[flight->recorded].key;
-    loss->pass = flight->first_pass;
+    bool is_there = false;
+    if (!in->crumbs.mapped || vy_block_invalidate(r->pipeline->device, &in->crumbs, 0,
+                                                  in->crumbs.size, NULL) != VYRE_OK) {
+        return false;
+    }
+    for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+        uint32_t crumb[2];
+        memcpy(crumb, (const unsigned char *)in->crumbs.mapped + CRUMB_SIZE * l, CRUMB_SIZE);
+        /* Words count from 1; 0: no dispatch of it had begun. */
+        bool has_begun = r->flights[l].is_busy && crumb[0] && crumb[0] <= in->execution_count;
+        if (has_begun && (!is_there || r->flights[l].value > r->flights[*out_lane].value)) {
+            is_there = true;
+            *out_lane = l;
+            memcpy(out_crumb, crumb, sizeof crumb);
+        }
+    }
+    return is_there;
+}
+
+uint64_t vy_replay_describe(const vy_replay *r, vyre_loss *loss)
+{
+    if (!r->instance) {
+        return 0;
+    }
+    uint32_t lane = oldest_above(r, vy_queue_seen(r->pipeline->device)), crumb[2];
+    if (lane == VY_MAX_LANES) {
+        return 0;
+    }
+    uint64_t value = r->flights[lane].value;
+    const vy_instance *in = r->instance;
+    const vy_chunk_key *key = &in->recorded[r->flights[lane].recorded].key;
+    loss->pass = r->flights[lane].first_pass;
     if (key->count == 1 && key->first < in->execution_count) {
         loss->segment = in->executions[key->first].segment;
     }
-    if (!in->crumbs.mapped || vy_block_invalidate(r->pipeline->device, &in->crumbs, 0,
-                                                  in->crumbs.size, NULL) != VYRE_OK) {
-        return;
-    }
-    uint32_t crumb[2];
-    memcpy(crumb, (const unsigned char *)in->crumbs.mapped + sizeof crumb * lane, sizeof crumb);
-    /* Words count from 1; 0: no dispatch of it had begun. */
-    if (crumb[0] && crumb[0] <= in->execution_count) {
+    if (find_crumb(r, &lane, crumb)) {
         loss->is_exact = 1;
         loss->segment = in->executions[crumb[0] - 1].segment;
-        loss->pass = flight->first_pass + crumb[1];
+        loss->pass = r->flights[lane].first_pass + crumb[1];
     }
+    return value;
 }

@@ -21,6 +21,8 @@ typedef struct vy_run {
     bool is_abandoned;   /* nobody waits for it: freed when it has ended */
     bool is_stop_wanted; /* no other chunk is to be submitted */
     uint32_t waiters;    /* threads that hold it while they wait */
+    uint32_t blocked;    /* waits that blocked, and how long */
+    uint64_t blocked_ns;
     vyre_pipeline *pipeline;
     vy_instance *instance;
     vy_job job;

@@ -63,12 +63,6 @@ static vyre_result take_sync(vy_run *run, const vyre_host_sync *sync, vyre_diag 
     if (!sync) {
         return VYRE_OK;
     }
-    if (sync->wait_count > VY_MAX_HOST_SEMAPHORES || sync->signal_count > VY_MAX_HOST_SEMAPHORES) {
-        return vy_invalid(diag,
-                          "more than %u semaphores to wait for or to signal were given. Fix: "
-                          "give fewer",
-                          VY_MAX_HOST_SEMAPHORES);
-    }
     for (uint32_t i = 0; i < sync->wait_count; i++) {
         run->waits[i] = (vy_semaphore){sync->waits[i].semaphore, sync->waits[i].value};
     }
@@ -87,6 +81,9 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
 {
     vyre_pipeline *p = run->pipeline;
     vyre_result code = vy_job_init(p, params, false, &run->scratch, &run->job, diag);
+    if (code == VYRE_OK) {
+        code = vy_ownership_check(p, &run->job, params->sync, diag);
+    }
     if (code != VYRE_OK) {
         return code;
     }
@@ -157,6 +154,9 @@ vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, v
         }
         vy_run_leave_driving(device, run, false);
         return VYRE_OK;
+    }
+    if (code == VYRE_ERROR_DEVICE_LOST) {
+        vy_run_note_loss(device, run, diag);
     }
     vy_queue_drain(device, run->replay.last_value);
     vy_job_release(p, &run->job, run->replay.last_value);

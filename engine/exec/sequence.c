@@ -193,7 +193,7 @@ static vyre_result record_step(vyre_sequence *s, uint32_t index, bool is_first, 
     s->in_chunk += dispatches;
     s->dispatch_count += dispatches;
     return vy_recording_record(r, current(s), waits ? VY_BORDER_ENGINE : VY_BORDER_NONE,
-                               VY_BORDER_NONE, diag);
+                               VY_BORDER_NONE, NULL, diag);
 }
 
 static void record_downloads(vyre_sequence *s)

@@ -149,10 +149,88 @@ vyre_vulkan_entry layer_entry(void)
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+/* Calls by name, since layer_reset or layer_clear_calls. */
+static struct {
+    const char *name;
+    uint32_t count;
+} calls[128];
+static uint32_t dispatches_passed, descriptors;
+
+void layer_count_call(const char *name)
+{
+    layer_lock();
+    size_t i = 0;
+    while (calls[i].name && strcmp(calls[i].name, name) != 0) {
+        if (++i == sizeof calls / sizeof *calls) {
+            abort();
+        }
+    }
+    calls[i].name = name;
+    calls[i].count++;
+    layer_unlock();
+}
+
+void layer_count_descriptors(uint32_t count)
+{
+    layer_lock();
+    descriptors += count;
+    layer_unlock();
+}
+
+bool layer_is_stopped(void)
+{
+    return layer.stop_after && dispatches_passed >= layer.stop_after;
+}
+
+bool layer_passes_dispatch(void)
+{
+    layer_lock();
+    bool passes = !layer_is_stopped();
+    dispatches_passed += passes;
+    layer_unlock();
+    return passes;
+}
+
+uint32_t layer_calls(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && calls[i].name; i++) {
+        if (strcmp(calls[i].name, name) == 0) {
+            return calls[i].count;
+        }
+    }
+    return 0;
+}
+
+uint32_t layer_calls_of(const char *prefix)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && calls[i].name; i++) {
+        if (strncmp(calls[i].name, prefix, strlen(prefix)) == 0) {
+            count += calls[i].count;
+        }
+    }
+    return count;
+}
+
+uint32_t layer_descriptors(void)
+{
+    return descriptors;
+}
+
+void layer_clear_calls(void)
+{
+    memset(calls, 0, sizeof calls);
+    descriptors = 0;
+}
+
 void layer_reset(void)
 {
     layer_lock();
     layer = (layer_settings){0};
+    layer_clear_calls();
+    dispatches_passed = 0;
     event_count = bad_ranges = 0;
     alive = 0;
     layer_reset_failures();

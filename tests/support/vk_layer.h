@@ -31,6 +31,8 @@ typedef struct layer_event {
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
     bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
+    VkBuffer buffer;       /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
@@ -63,6 +65,7 @@ typedef struct layer_settings {
     bool no_coherent_memory;
     bool drop_flushes; /* of memory that is not coherent: nothing is copied */
     bool no_devices;
+    bool extra_family;         /* behind the real ones, for transfers alone */
     bool three_families;       /* 0: everything, 1: compute and transfer, 2: transfer */
     bool skip_dispatches;      /* vkCmdDispatch does nothing: results are wrong */
     uint64_t max_range;        /* maxStorageBufferRange */
@@ -83,6 +86,7 @@ typedef struct layer_settings {
     VkResult failure_then;
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
+    uint32_t stop_after;   /* commands recorded behind the n-th dispatch are left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
     bool slow_polls;       /* semaphores have their old values until someone waits (20,000 looks);
                               so, too, with timeouts and where fail_only is vkWaitSemaphores */
@@ -98,6 +102,12 @@ vyre_vulkan_entry layer_entry(void);
 const layer_event *layer_events(uint32_t *out_count);
 void layer_clear_events(void);
 uint32_t layer_count(layer_event_kind kind);
+/* Calls of a function that the layer wraps, or of all whose names begin so, and descriptors
+ * written, since layer_reset or layer_clear_calls. */
+uint32_t layer_calls(const char *name);
+uint32_t layer_calls_of(const char *prefix);
+uint32_t layer_descriptors(void);
+void layer_clear_calls(void);
 /* vkCreate*, vkAllocate* less vkDestroy*, vkFree*, of everything. */
 int32_t layer_alive(void);
 /* Flush and invalidate ranges that are not multiples of the atom, maps of memory that cannot be
@@ -141,7 +151,7 @@ uint32_t layer_uncovered(bool print);
 void layer_forget_coverage(void);
 
 /* The names of the first `capacity` calls that can fail since the last reset; returns how many. */
-uint32_t layer_calls(const layer_command_errors **out, uint32_t capacity);
+uint32_t layer_fallible_list(const layer_command_errors **out, uint32_t capacity);
 
 /* ---- Hazards ---------------------------------------------------------------------------------
  */

@@ -75,6 +75,8 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPushDescriptorSetKHR(VkCommandBuffer
                                                                  const VkWriteDescriptorSet *writes)
 {
     layer_lock();
+    layer_count_call("vkCmdPushDescriptorSetKHR");
+    layer_count_descriptors(count);
     layer_stream *s = layer_stream_of(commands);
     if (s && number == 0) {
         s->set = NULL;
@@ -119,6 +121,7 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
     const layer_piece *pieces = s->set ? s->set->pieces : s->pushed;
     uint32_t behind = 0;
     c->is_unknown = touches->is_unknown;
+    c->is_move = s->pipeline->is_move;
     for (uint32_t i = 0; i < touches->count; i++) {
         const spirv_touch *t = &touches->list[i];
         if (t->place != SPIRV_DESCRIPTOR) {
@@ -176,7 +179,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatch(VkCommandBuffer commands, u
     memcpy(c->groups, groups, sizeof groups);
     c->touches_nothing = x == 0 || y == 0 || z == 0;
     layer_unlock();
-    if (!layer.skip_dispatches) {
+    if (!layer.skip_dispatches && layer_passes_dispatch()) {
         layer_below.vkCmdDispatch(commands, x, y, z);
     }
 }
@@ -197,7 +200,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatchIndirect(VkCommandBuffer com
     layer_command *c = add_dispatch(layer_stream_of(commands), LAYER_INDIRECT);
     piece(c, buffer, offset, 3 * sizeof(uint32_t), HAZARD_INDIRECT_READ);
     layer_unlock();
-    layer_below.vkCmdDispatchIndirect(commands, buffer, offset);
+    if (layer_passes_dispatch()) {
+        layer_below.vkCmdDispatchIndirect(commands, buffer, offset);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdFillBuffer(VkCommandBuffer commands, VkBuffer buffer,
@@ -210,7 +215,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdFillBuffer(VkCommandBuffer commands,
     event->size = size;
     piece(add(layer_stream_of(commands), LAYER_FILL), buffer, offset, size, HAZARD_FILL_WRITE);
     layer_unlock();
-    layer_below.vkCmdFillBuffer(commands, buffer, offset, size, word);
+    if (!layer_is_stopped()) {
+        layer_below.vkCmdFillBuffer(commands, buffer, offset, size, word);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdUpdateBuffer(VkCommandBuffer commands, VkBuffer buffer,
@@ -239,7 +246,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdCopyBuffer(VkCommandBuffer commands,
         piece(c, target, regions[i].dstOffset, regions[i].size, HAZARD_COPY_WRITE);
     }
     layer_unlock();
-    layer_below.vkCmdCopyBuffer(commands, source, target, count, regions);
+    if (!layer_is_stopped()) {
+        layer_below.vkCmdCopyBuffer(commands, source, target, count, regions);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdExecuteCommands(VkCommandBuffer commands,
@@ -324,6 +333,13 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPipelineBarrier(
     if (memory_count) {
         event->src_access = memory[0].srcAccessMask;
         event->dst_access = memory[0].dstAccessMask;
+    }
+    if (buffer_count) {
+        event->buffer = buffers[0].buffer;
+        event->src_access = buffers[0].srcAccessMask;
+        event->dst_access = buffers[0].dstAccessMask;
+        event->src_family = buffers[0].srcQueueFamilyIndex;
+        event->dst_family = buffers[0].dstQueueFamilyIndex;
     }
     keep_barriers(commands, list, count ? count : 1);
     layer_unlock();

@@ -220,7 +220,12 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceQueueFamilyProperties(
     }
     layer_below.vkGetPhysicalDeviceQueueFamilyProperties(physical, count, list);
     if (!list) {
+        *count += layer.extra_family;
         return;
+    }
+    if (layer.extra_family && *count < room) {
+        list[(*count)++] =
+            (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1};
     }
     if (layer.three_families) {
         *count = room < MAX_FAMILIES ? room : MAX_FAMILIES;

@@ -107,6 +107,7 @@ static bool is_timed(const char *name)
 bool layer_fails(const char *name)
 {
     layer_lock();
+    layer_count_call(name);
     uint32_t number = number_of(name);
     const layer_command_errors *command = number < COMMAND_COUNT ? &commands[number] : NULL;
     bool fails = false;
@@ -175,7 +176,7 @@ const char *layer_failed(void)
     return failed;
 }
 
-uint32_t layer_calls(const layer_command_errors **out, uint32_t capacity)
+uint32_t layer_fallible_list(const layer_command_errors **out, uint32_t capacity)
 {
     for (uint32_t i = 0; i < call_count && i < capacity; i++) {
         out[i] = calls[i];
@@ -292,6 +293,7 @@ RESULT_FUNCTIONS(X)
     static VKAPI_ATTR void VKAPI_CALL wrap_##name(VkDevice a, type b, CALLBACKS)                   \
     {                                                                                              \
         layer_add_alive(-(b != VK_NULL_HANDLE));                                                   \
+        layer_count_call(#name);                                                                   \
         layer_below.name(a, b, c);                                                                 \
     }
 DESTROY_FUNCTIONS(X)

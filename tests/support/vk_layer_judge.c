@@ -1,6 +1,7 @@
 /* The layer's part about what runs: submissions and waits in the order in which they were made, and
  * their commands handed to the judge of barriers. A command buffer that reaches memory by addresses
  * is judged once it has ended, when its argument blocks hold what the device has read. */
+#include "codegen/spirv/interface.h"
 #include "tests/support/vk_layer_stream.h"
 
 #include <stdio.h>
@@ -53,38 +54,27 @@ static bool read_address(const layer_buffer *block, uint64_t offset, uint64_t *o
     return block && layer_buffer_read(block, offset, out, sizeof *out) && *out != 0;
 }
 
-#define MAX_KIN 64u /* commands at both ends of a stream: transfers, and the segments of a pass */
-
-/* The least address behind `address` that the command's bindings begin at, or `end`. */
-static uint64_t next_address(const layer_command *c, uint64_t address, uint64_t end)
+/* Bindings end where the next address of the block, or the buffer, begins: their lengths are not
+ * known here. */
+static uint64_t end_of(const layer_command *c, const layer_buffer *block, uint64_t block_offset,
+                       const layer_buffer *target, uint64_t address)
 {
+    uint64_t end = target->address + target->size;
     for (uint32_t i = 0; i < c->behind_count; i++) {
-        const spirv_touch *t = &c->behind[i];
-        uint64_t root = 0, other = 0;
-        if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
-            continue;
-        }
-        memcpy(&root, c->push + t->root, sizeof root);
-        const layer_buffer *block = layer_buffer_at(root);
-        if (block && read_address(block, root - block->address + t->at, &other) &&
-            other > address && other < end) {
+        uint64_t other = 0;
+        if (c->behind[i].place == SPIRV_BEHIND &&
+            read_address(block, block_offset + c->behind[i].at, &other) && other > address &&
+            other < end) {
             end = other;
         }
     }
-    return end;
+    return end - target->address;
 }
 
-/* Bindings end where the next address that is known, or the buffer, begins: their lengths are not
- * known here. A command has the addresses that it uses, so that others' count too. */
-static uint64_t end_of(const layer_stream *s, const layer_buffer *target, uint64_t address)
+/* Where the block of a fill or copy has the words of the binding whose address is at that byte. */
+static uint32_t length_of_move(uint32_t at)
 {
-    uint64_t end = target->address + target->size;
-    for (uint32_t k = 0; k < s->count; k++) {
-        if (k < MAX_KIN || s->count - k <= MAX_KIN) {
-            end = next_address(&s->commands[k], address, end);
-        }
-    }
-    return end - target->address;
+    return (VY_PARAM_LENGTHS + (at / 4 - vy_param_addresses(2, 0)) / 2) * 4;
 }
 
 static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t begin, uint64_t end,
@@ -100,7 +90,7 @@ static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t b
 }
 
 /* What `c` touches through addresses; false: that cannot be told. */
-static bool follow_addresses(const layer_stream *s, const layer_command *c, layer_command *out)
+static bool follow_addresses(const layer_command *c, layer_command *out)
 {
     for (uint32_t i = 0; i < c->behind_count; i++) {
         const spirv_touch *t = &c->behind[i];
@@ -127,12 +117,19 @@ static bool follow_addresses(const layer_stream *s, const layer_command *c, laye
         if (!target) {
             return false;
         }
-        add_range(out, target, address - target->address, end_of(s, target, address), t);
+        uint64_t begin = address - target->address;
+        uint64_t end = end_of(c, block, offset, target, address);
+        uint32_t words = 0;
+        if (c->is_move && layer_buffer_read(block, offset + length_of_move(t->at), &words,
+                                            sizeof words)) {
+            end = begin + (uint64_t)words * sizeof words;
+        }
+        add_range(out, target, begin, end, t);
     }
     return true;
 }
 
-static void judge_command(const layer_stream *s, const layer_command *c, const char *what)
+static void judge_command(const layer_command *c, const char *what)
 {
     layer_command all = {.access_count = 0};
     bool known = !c->is_unknown;
@@ -140,7 +137,7 @@ static void judge_command(const layer_stream *s, const layer_command *c, const c
         const hazard_access *a = &c->accesses[i];
         (void)layer_add_access(&all, a->buffer, a->begin, a->end, a->use);
     }
-    known = known && follow_addresses(s, c, &all);
+    known = known && follow_addresses(c, &all);
     if (!known) {
         unjudged++;
     }
@@ -171,7 +168,7 @@ static void judge_stream(const layer_stream *s, uint64_t serial)
             judged++;
             hazard_barriers(judge, what, c->barriers, c->barrier_count);
         } else if (!c->touches_nothing) {
-            judge_command(s, c, what);
+            judge_command(c, what);
         }
     }
 }

@@ -196,6 +196,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkFreeMemory(VkDevice device, VkDeviceMem
 {
     layer_lock();
     layer_add_alive(-(handle != VK_NULL_HANDLE));
+    layer_count_call("vkFreeMemory");
     memory *m = handle ? memory_of(handle) : NULL;
     if (m) {
         free(m->shadow);

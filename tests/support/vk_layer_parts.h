@@ -158,4 +158,13 @@ bool layer_buffer_read(const layer_buffer *buffer, uint64_t offset, void *out, s
 void layer_play_memory(VkPhysicalDeviceMemoryProperties *properties);
 void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget);
 
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+void layer_count_call(const char *name);
+void layer_count_descriptors(uint32_t count);
+/* Commands behind the last dispatch that layer.stop_after lets pass are left out. */
+bool layer_is_stopped(void);
+/* Whether this dispatch is let pass; counts it. */
+bool layer_passes_dispatch(void);
+
 #endif

@@ -1,5 +1,6 @@
 /* The layer's part about what commands use: modules, pipelines, descriptor sets, and command
  * buffers with their streams, which vk_layer_command.c fills. */
+#include "engine/kernels/kernels.h"
 #include "tests/support/vk_layer_stream.h"
 
 #include <stdlib.h>
@@ -142,6 +143,19 @@ void layer_reset_record(void)
 
 /* ---- Modules, pipelines, sets ---------------------------------------------------------------- */
 
+/* The engine's own fill and copy, whose blocks say how long the ranges are (kernels.h). */
+static bool is_move(const VkShaderModuleCreateInfo *info)
+{
+    uint32_t count[2];
+    const uint32_t *words[2] = {vy_kernel_fill(&count[0]), vy_kernel_copy(&count[1])};
+    bool same = false;
+    for (int i = 0; i < 2; i++) {
+        same = same || (info->codeSize == count[i] * sizeof(uint32_t) &&
+                        memcmp(info->pCode, words[i], info->codeSize) == 0);
+    }
+    return same;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 wrap_vkCreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *info,
                           const VkAllocationCallbacks *callbacks, VkShaderModule *out)
@@ -156,6 +170,7 @@ wrap_vkCreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *info,
     if (m) {
         m->handle = *out;
         m->is_read = spirv_touches_read(info->pCode, info->codeSize / 4, &m->touches);
+        m->is_move = is_move(info);
         m->next = modules;
         modules = m;
     }
@@ -201,6 +216,7 @@ wrap_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t c
             p->touches.is_unknown = !m || !m->is_read;
             if (m && m->is_read) {
                 p->touches = m->touches;
+                p->is_move = m->is_move;
             }
             p->next = pipelines;
             pipelines = p;
@@ -291,6 +307,8 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkUpdateDescriptorSets(VkDevice device, u
                                                               const VkCopyDescriptorSet *copies)
 {
     layer_lock();
+    layer_count_call("vkUpdateDescriptorSets");
+    layer_count_descriptors(count);
     for (uint32_t i = 0; i < count; i++) {
         layer_set *s = layer_set_of(writes[i].dstSet);
         if (s) {

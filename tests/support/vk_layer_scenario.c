@@ -189,7 +189,7 @@ uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
     check(&r, code, &diag, &host, "nothing", 0);
     const layer_command_errors **calls = calloc(MAX_CALLS, sizeof(void *));
     assert_non_null(calls);
-    uint32_t count = layer_calls(calls, MAX_CALLS);
+    uint32_t count = layer_fallible_list(calls, MAX_CALLS);
     assert_true(count > 0 && count < MAX_CALLS);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t results = result_count(calls[i]), before = occurrence(calls, i);

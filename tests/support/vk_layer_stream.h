@@ -25,7 +25,7 @@ typedef struct layer_set {
 typedef struct layer_module {
     struct layer_module *next;
     VkShaderModule handle;
-    bool is_read;
+    bool is_read, is_move;
     spirv_touches touches;
 } layer_module;
 
@@ -33,6 +33,7 @@ typedef struct layer_pipeline {
     struct layer_pipeline *next;
     VkPipeline handle;
     spirv_touches touches;
+    bool is_move; /* the engine's fill or copy */
 } layer_pipeline;
 
 struct layer_stream;
@@ -42,6 +43,7 @@ typedef struct layer_command {
     uint32_t groups[3];
     bool is_unknown;      /* touches something that nobody knows */
     bool touches_nothing; /* no workgroups */
+    bool is_move;
     hazard_access *accesses;
     uint32_t access_count;
     /* Through addresses, known once it has run, with the push constants: allocated together. */
