@@ -375,6 +375,37 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
     return VYRE_OK;
 }
 
+vyre_result vy_instance_prepare_empty(vyre_pipeline *p, vy_instance *in, vy_choice choice,
+                                      vyre_diag *diag)
+{
+    in->choice = choice;
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        in->pieces[b] = vy_block_piece(vy_memory_zeros(p->device));
+    }
+    const struct {
+        uint32_t hidden;
+        vy_block *block;
+    } rows[] = {{VY_HIDDEN_RECORDS, &in->records}, {VY_HIDDEN_SPILL, &in->spill}};
+    vyre_result code = VYRE_OK;
+    for (size_t i = 0; code == VYRE_OK && i < VY_COUNT_OF(rows); i++) {
+        if (vy_limits_has_hidden(p->kernel, rows[i].hidden)) {
+            code = vy_block_grow(p->device, VY_MEMORY_DEVICE, sizeof(uint32_t), "vyre warm up",
+                                 rows[i].block, diag);
+        }
+    }
+    if (code == VYRE_OK) {
+        code = grow_blocks(p, in, 1, diag);
+    }
+    if (code == VYRE_OK) {
+        memset(in->host_block.mapped, 0, (size_t)in->host_block.size);
+        code = vy_block_flush(p->device, &in->host_block, 0, in->host_block.size, diag);
+    }
+    if (code == VYRE_OK) {
+        in->binder->update(p, in);
+    }
+    return code;
+}
+
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,

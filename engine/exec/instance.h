@@ -92,6 +92,9 @@ bool vy_instance_has_shape(const vy_instance *instance, const vy_job *job, vy_ch
 vyre_result vy_instance_prepare(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,
                                 vy_choice choice, const vy_moves *moves, bool may_submit,
                                 vyre_diag *diag);
+/* For dispatches of no workgroups alone: everything there is to bind is bound to something. */
+vyre_result vy_instance_prepare_empty(vyre_pipeline *pipeline, vy_instance *instance,
+                                      vy_choice choice, vyre_diag *diag);
 /* Writes the blocks of a lane for the job. */
 vyre_result vy_instance_write_blocks(vyre_pipeline *pipeline, vy_instance *instance,
                                      const vy_job *job, uint32_t lane, vyre_diag *diag);
@@ -112,6 +115,11 @@ void vy_instance_hidden(const vyre_pipeline *pipeline, const vy_instance *instan
 /* Carries a plan out into a command buffer. `queries` may be none. */
 void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane,
                     const vy_chunk_plan *plan, VkQueryPool queries, VkCommandBuffer commands);
+
+/* A dispatch of no workgroups for each segment of the instance's choice, and for what of the
+ * engine's kernels stands between them. */
+void vy_record_empty(vyre_pipeline *pipeline, vy_instance *instance, bool has_moves,
+                     VkCommandBuffer commands);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 

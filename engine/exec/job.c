@@ -126,7 +126,17 @@ static vyre_result find_extents(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
                                      job->params->bindings[b].offset, vy_job_size(job, b)};
         }
     }
-    return vy_shape_overlaps(p->kernel, extents, job->alias, &job->is_aliased, diag);
+    vyre_result code = vy_shape_overlaps(p->kernel, extents, job->alias, &job->is_aliased, diag);
+    /* Bindings of no length have one block of zeros. Nobody writes it, but validation looks at what
+     * is bound alone. */
+    uint64_t empty = 0;
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        empty |= (uint64_t)(job->shape.lengths[b] == 0) << b;
+    }
+    for (uint32_t b = 0; b < p->binding_count && p->device->validation >= VYRE_VALIDATION_ON; b++) {
+        job->alias[b] |= empty >> b & 1 ? empty : 0;
+    }
+    return code;
 }
 
 static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job, vyre_diag *diag)

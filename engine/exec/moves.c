@@ -82,8 +82,10 @@ static void list_binding(const vyre_pipeline *p, const vy_job *job, uint32_t b, 
         info.mode != VYRE_BUFFER_SCRATCH_KEEP) {
         add_upload(m, job, b, size);
     }
-    /* An empty grid stores nothing, whatever the program would. */
-    bool is_proven = job->dispatch_count > 0 && vy_kernel_is_fill_needless(p->kernel, b);
+    /* An empty grid stores nothing, whatever the program would, and another binding may read what
+     * lies in the same memory first. */
+    bool is_proven = job->dispatch_count > 0 && job->alias[b] == (uint64_t)1 << b &&
+                     vy_kernel_is_fill_needless(p->kernel, b);
     if (is_zeroed && !is_proven) {
         add_fill(m, job, b, size);
     } else if (vy_kernel_until(p->kernel) == (int32_t)b) {

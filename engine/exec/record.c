@@ -245,3 +245,31 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
         }
     }
 }
+
+void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkCommandBuffer commands)
+{
+    vyre_device *device = p->device;
+    const vy_engine_kernels *kernels = vy_runs_kernels(device);
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
+    const vy_command command = {.kind = VY_COMMAND_DISPATCH};
+    recorder r = {.pipeline = p, .instance = in, .commands = commands};
+    /* Nothing is touched, but layers that look at what is bound cannot know. */
+    static const vy_barrier between = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_COMPUTE};
+    for (uint32_t s = 0; s < p->segment_count; s++) {
+        vy_cmd_barrier(device, commands, &between);
+        bind(&r, vy_pipeline_get(p, in->choice, s), layout, false);
+        push(&r, layout, 0, &command, NULL);
+        device->vk.vkCmdDispatch(commands, 0, 0, 0);
+    }
+    const vy_judge *others[] = {p->has_until ? &kernels->judges[in->choice.interface] : NULL,
+                                has_moves ? &kernels->fill : NULL,
+                                has_moves ? &kernels->copy : NULL};
+    for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
+        if (others[i]) {
+            vy_cmd_barrier(device, commands, &between);
+            bind(&r, others[i]->pipeline, others[i]->layout.pipeline, i == 0);
+            push(&r, others[i]->layout.pipeline, 0, &command, NULL);
+            device->vk.vkCmdDispatch(commands, 0, 0, 0);
+        }
+    }
+}

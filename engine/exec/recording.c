@@ -238,6 +238,10 @@ void vy_recordings_detach(vyre_pipeline *p)
 {
     vy_recordings_empty(p);
     uint32_t left = 0;
+    if (p->recordings) {
+        /* Steps of sequences are in flight on the device's own timeline. */
+        vy_queue_drain(p->device, vy_queue_submitted(p->device));
+    }
     while (p->recordings) {
         vyre_recording *r = p->recordings;
         if (r->is_given_up) {
@@ -374,8 +378,21 @@ vyre_result vy_recording_take(vyre_pipeline *p, const vyre_dispatch_params *para
     return code;
 }
 
+/* What was done for the same recording before, and still stands. */
+static uint32_t leave_out_done(vy_command *list, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].target != VY_MEM_BLOCK && list[i].target != VY_MEM_RECORDS) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
 vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_border before,
-                                vy_border after, const vyre_host_sync *sync, vyre_diag *diag)
+                                vy_border after, uint32_t parts, const vyre_host_sync *sync,
+                                vyre_diag *diag)
 {
     vyre_pipeline *p = r->pipeline;
     vy_instance *in = r->instance;
@@ -384,12 +401,15 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
     vy_replay_plan_input(p, in, &input);
     input.prologue = prologue;
     input.prologue_count = vy_replay_prologue(in, true, prologue);
+    if (parts & VY_RECORDING_AGAIN) {
+        input.prologue_count = leave_out_done(prologue, input.prologue_count);
+    }
     input.epilogue = in->moves.epilogue;
-    input.epilogue_count = in->moves.epilogue_count;
+    input.epilogue_count = parts & VY_RECORDING_NO_END ? 0 : in->moves.epilogue_count;
     input.count = in->dispatch_count;
     input.passes = in->dispatch_count ? r->job.shape.passes : 0;
     input.is_start = true;
-    input.reads_state = p->has_until;
+    input.reads_state = p->has_until && !(parts & VY_RECORDING_NO_STATE);
     input.state_offset = vy_instance_state_readback(0);
     input.has_host_end = input.reads_state || input.epilogue_count > 0;
     input.before = before;
@@ -476,7 +496,7 @@ vyre_result vyre_record(vyre_pipeline *pipeline, const vyre_record_params *given
     }
     r->retirement = params.retirement;
     code = vy_recording_record(r, params.command_buffer, border_of(params.before),
-                               border_of(params.after), params.dispatch.sync, diag);
+                               border_of(params.after), 0, params.dispatch.sync, diag);
     if (code != VYRE_OK) {
         vy_recording_give(r);
         return code;

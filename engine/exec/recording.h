@@ -26,11 +26,14 @@ vyre_result vy_recording_take(vyre_pipeline *pipeline, const vyre_dispatch_param
                               vyre_recording **out_recording, vyre_diag *diag);
 /* Nothing of it is in flight. */
 void vy_recording_give(vyre_recording *recording);
-/* Records all passes, between the buffers' acquires and releases (`sync` may be NULL). After an
- * error nothing was recorded. */
+#define VY_RECORDING_AGAIN    1u /* earlier in the same submission too: its records go on */
+#define VY_RECORDING_NO_END   2u /* and later: the host does not read what it leaves */
+#define VY_RECORDING_NO_STATE 4u /* somebody else reads the fixpoint's state */
+/* Records all passes, between the buffers' acquires and releases (`sync` may be NULL); `parts`:
+ * VY_RECORDING_*. After an error nothing was recorded. */
 vyre_result vy_recording_record(vyre_recording *recording, VkCommandBuffer commands,
-                                vy_border before, vy_border after, const vyre_host_sync *sync,
-                                vyre_diag *diag);
+                                vy_border before, vy_border after, uint32_t parts,
+                                const vyre_host_sync *sync, vyre_diag *diag);
 /* Gives back what has retired; `pipeline` NULL: of all pipelines. */
 void vy_recordings_collect(vyre_device *device, vyre_pipeline *pipeline);
 /* Destroys idle ones. */

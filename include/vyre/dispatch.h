@@ -45,7 +45,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_pipeline_create(vyre_device *device, const 
 VYRE_API void vyre_pipeline_destroy(vyre_pipeline **pipeline);
 
 /* Some drivers compile at the first dispatch only: this makes them do it now, by a dispatch of no
- * workgroups for each segment; submits and waits. Errors: as vyre_dispatch. */
+ * workgroups for each segment in every variant that there is (at first the one for addresses, or
+ * descriptors); submits and waits. Touches no buffer. Errors: as vyre_dispatch. */
 VYRE_API VYRE_CHECK vyre_result vyre_pipeline_warm_up(vyre_pipeline *pipeline, vyre_diag *diag);
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
@@ -219,13 +220,16 @@ VYRE_API VYRE_CHECK vyre_result vyre_ticket_drop(vyre_device *device, vyre_ticke
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-/* One dispatch of a sequence. Bindings are RESIDENT or NONE, and `out` is not used. */
+/* One dispatch of a sequence. Bindings are RESIDENT or NONE; `out`, timeout_ns and `done` are not
+ * used, and `sync` is refused. */
 typedef struct vyre_step {
     vyre_pipeline *pipeline;
     vyre_dispatch_params dispatch;
 } vyre_step;
 
-/* The prefix once, then the group `repeat` times; fills and uploads before, downloads after. */
+/* The prefix once, then the group `repeat` times; fills before, downloads after. Fills are of whole
+ * words, downloads of any bytes; those that touch or overlap are copied once. An imported buffer
+ * needs VK_BUFFER_USAGE_TRANSFER_DST_BIT to be filled and TRANSFER_SRC_BIT to be downloaded. */
 typedef struct vyre_sequence_params {
     uint32_t struct_size;
     uint32_t prefix_count, group_count, repeat; /* repeat 0: the group is not even looked at */
@@ -251,9 +255,11 @@ typedef struct vyre_sequence vyre_sequence;
 VYRE_API VYRE_CHECK vyre_result vyre_sequence_create(vyre_device *device,
                                                      const vyre_sequence_params *params,
                                                      vyre_sequence **out_sequence, vyre_diag *diag);
-/* Submits, waits once, and writes the downloads. The report's passes are those of all steps, its
- * record the first of any. Errors: as vyre_dispatch. After TIMEOUT the next run answers BUSY until
- * the one before has ended. timeout_ns 0: no limit. */
+/* Submits, waits once, and writes the downloads. The report's passes are those of all steps each
+ * time they run, its convergence LIMIT where one of them reached its limit; its record is that of
+ * the first step that left one: of the pass and segment that did so first, and the least invocation
+ * that did in any repetition. Errors: as vyre_dispatch. After TIMEOUT nothing was written, and the
+ * next run answers BUSY until the one before has ended. timeout_ns 0: no limit. */
 VYRE_API VYRE_CHECK vyre_result vyre_sequence_run(vyre_sequence *sequence, uint64_t timeout_ns,
                                                   vyre_report *out_report, vyre_diag *diag);
 /* Waits for a run in flight. */
