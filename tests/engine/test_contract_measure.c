@@ -241,7 +241,7 @@ static void test_report_counts_descriptor_writes(void **state)
     engine_close(&device);
 }
 
-static void test_report_tells_hidden_memory(void **state)
+static void test_report_tells_hidden_memory_of_each_kind(void **state)
 {
     (void)state;
     NEED_DEVICE();
@@ -638,7 +638,7 @@ int main(void)
         T(test_report_counts_passes_and_chunks),
         T(test_report_counts_copies),
         T(test_report_counts_descriptor_writes),
-        T(test_report_tells_hidden_memory),
+        T(test_report_tells_hidden_memory_of_each_kind),
         T(test_report_times_fit_together),
         T(test_refused_dispatches_were_not_measured),
         T(test_device_times_are_taken_where_they_are_asked_for),
