@@ -42,6 +42,8 @@ struct vyre_sequence {
     uint64_t barriers, elided;
     bool after_dispatch, barrier_between;
     VY_VEC(vy_touched) touched;
+    uint32_t touched_before_transfer; /* of these, what transfers already wait for */
+    bool is_ordered;                  /* behind everything that was submitted before */
 
     uint64_t value; /* of the timeline when the last run has ended */
 };

@@ -36,6 +36,14 @@ static void add_barrier(vyre_sequence *s, const vy_barrier *barrier)
     vy_count(s->device, barriers, 1);
 }
 
+/* Nothing before it is a hazard any more. */
+static void order_all(vyre_sequence *s)
+{
+    add_barrier(s, &all_of_engine);
+    s->touched.count = s->touched_before_transfer = 0;
+    s->is_ordered = true;
+}
+
 static void stamp(vyre_sequence *s, uint32_t which)
 {
     if (!s->queries) {
@@ -53,9 +61,10 @@ static void stamp(vyre_sequence *s, uint32_t which)
 
 /* ---- Hazards --------------------------------------------------------------------------------- */
 
-static bool conflicts(const vyre_sequence *s, const vy_touched *what)
+/* Whether it must wait for one of those from `first` on. */
+static bool conflicts(const vyre_sequence *s, const vy_touched *what, uint32_t first)
 {
-    for (uint32_t i = 0; i < s->touched.count; i++) {
+    for (uint32_t i = first; i < s->touched.count; i++) {
         const vy_touched *t = &s->touched.data[i];
         if ((t->is_written || what->is_written) && t->buffer == what->buffer &&
             t->offset < what->offset + what->size && what->offset < t->offset + t->size) {
@@ -99,18 +108,17 @@ static uint32_t list_touched(const vyre_recording *r, vy_touched out[VYRE_MAX_BU
 }
 
 /* Orders a step behind those before, where it must be. */
-static void order_step(vyre_sequence *s, vyre_recording *r, bool is_first)
+static void order_step(vyre_sequence *s, vyre_recording *r)
 {
     vy_touched list[VYRE_MAX_BUFFERS];
     uint32_t count = list_touched(r, list);
     /* A step that runs again has its own hidden memory against it. */
-    bool waits = is_first || r->is_recorded_since || s->device->debug & VYRE_DEBUG_SERIALIZE;
+    bool waits = !s->is_ordered || r->is_recorded_since || s->device->debug & VYRE_DEBUG_SERIALIZE;
     for (uint32_t i = 0; i < count && !waits; i++) {
-        waits = conflicts(s, &list[i]);
+        waits = conflicts(s, &list[i], 0);
     }
     if (waits) {
-        add_barrier(s, &all_of_engine);
-        s->touched.count = 0;
+        order_all(s);
         s->barrier_between = true;
         for (uint32_t i = 0; i < vy_sequence_step_count(s); i++) {
             s->steps[i]->is_recorded_since = false;
@@ -131,18 +139,15 @@ static void order_step(vyre_sequence *s, vyre_recording *r, bool is_first)
 
 static void record_fills(vyre_sequence *s)
 {
-    bool is_first = true;
     for (uint32_t i = 0; i < s->fill_count; i++) {
         const vyre_fill *f = &s->fills[i];
         vy_touched what = {s->residents[i].buffer, f->offset, f->size, true};
         if (f->size == 0) {
             continue;
         }
-        if (is_first || conflicts(s, &what)) {
-            add_barrier(s, &all_of_engine);
-            s->touched.count = 0;
+        if (!s->is_ordered || conflicts(s, &what, 0)) {
+            order_all(s);
         }
-        is_first = false;
         s->device->vk.vkCmdFillBuffer(current(s), what.buffer, f->offset, f->size, f->word);
         note(s, what);
     }
@@ -151,17 +156,18 @@ static void record_fills(vyre_sequence *s)
 /* Keeps the step's passes from its next run. */
 static void record_state(vyre_sequence *s, const vyre_recording *r, uint32_t slot)
 {
-    static const vy_barrier judged = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_TRANSFER};
+    static const vy_barrier judged = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER,
+                                      VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
     VkBufferCopy region = {.srcOffset = VY_STATE_PASSES * sizeof(uint32_t),
                            .dstOffset = slot * VY_SEQUENCE_STATE_SIZE,
                            .size = VY_SEQUENCE_STATE_SIZE};
     add_barrier(s, &judged);
+    s->touched_before_transfer = s->touched.count;
     s->device->vk.vkCmdCopyBuffer(current(s), r->instance->state.buffer, s->states.buffer, 1,
                                   &region);
 }
 
-static vyre_result record_step(vyre_sequence *s, uint64_t n, bool is_first, uint32_t *slot,
-                               vyre_diag *diag)
+static vyre_result record_step(vyre_sequence *s, uint64_t n, uint32_t *slot, vyre_diag *diag)
 {
     uint32_t index = vy_sequence_step(s, n);
     vyre_recording *r = s->steps[index];
@@ -173,7 +179,7 @@ static vyre_result record_step(vyre_sequence *s, uint64_t n, bool is_first, uint
             return code;
         }
     }
-    order_step(s, r, is_first);
+    order_step(s, r);
     s->in_chunk += dispatches;
     s->dispatch_count += dispatches;
     bool is_again = index >= s->prefix_count && n >= vy_sequence_step_count(s);
@@ -196,7 +202,13 @@ static void record_downloads(vyre_sequence *s)
     static const vy_barrier to_transfer = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER,
                                            VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
     static const vy_barrier to_host = {VY_STAGE_TRANSFER, VY_STAGE_TRANSFER, VY_STAGE_HOST};
-    if (s->region_count) {
+    bool waits = s->region_count && !s->is_ordered;
+    for (uint32_t i = 0; i < s->region_count && !waits; i++) {
+        const vy_range *range = &s->regions[i].range;
+        vy_touched what = {(VkBuffer)range->key, range->offset, range->size, false};
+        waits = conflicts(s, &what, s->touched_before_transfer);
+    }
+    if (waits) {
         add_barrier(s, &to_transfer);
     }
     for (uint32_t i = 0; i < s->region_count; i++) {
@@ -224,9 +236,8 @@ vyre_result vy_sequence_record(vyre_sequence *s, vyre_diag *diag)
     stamp(s, VY_TIME_BEGIN);
     record_fills(s);
     stamp(s, VY_TIME_FIRST);
-    bool is_ordered = s->touched.count > 0; /* the fills' barrier stands before the steps too */
     for (uint64_t n = 0; n < total && code == VYRE_OK; n++) {
-        code = record_step(s, n, !is_ordered && n == 0, &slot, diag);
+        code = record_step(s, n, &slot, diag);
     }
     if (code != VYRE_OK) {
         return code;

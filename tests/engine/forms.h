@@ -22,6 +22,8 @@ static inline void in_each_form(layer_heaps heaps, void (*body)(vyre_device *dev
     for (int form = 0; !engine_has_no_device() && form < FORM_COUNT; form++) {
         layer_reset();
         layer.heaps = heaps;
+        /* The layer does not know how long what lies behind an address is. */
+        layer.no_judge = form == FORM_ADDRESS;
         vyre_device *device = engine_open(form == FORM_DESCRIPTOR);
         vyre_device_info info;
         vyre_device_get_info(device, &info);

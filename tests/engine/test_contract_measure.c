@@ -532,7 +532,7 @@ static void test_serialize_waits_before_every_command(void **state)
         commands = layer_count(LAYER_DISPATCH) + layer_count(LAYER_COPY) + layer_count(LAYER_FILL);
         engine_release(&p);
         layer.no_judge = true; /* needless barriers are what is asked for */
-    engine_close(&device);
+        engine_close(&device);
     }
     assert_int_equal(barriers[1], commands + 1); /* and one for the host */
     assert_true(barriers[0] < barriers[1]);

@@ -1,5 +1,6 @@
 /* Sequences: what they refuse, hold, and survive. */
 #include "tests/engine/sequence_support.h"
+#include "tests/support/fail_allocator.h"
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
@@ -276,6 +277,96 @@ static void test_sequence_survives_each_failed_call(void **state)
     in_each_form(LAYER_HEAPS_SEPARATE, fail_each);
 }
 
+/* Every allocation of host memory in turn, of a dispatch with all kinds of bindings, of a warm-up,
+ * and of a sequence. */
+static vyre_result do_all(vyre_device *device, const engine_program *p, vyre_buffer a,
+                          uint32_t *words, vyre_diag *diag)
+{
+    vyre_binding bindings[] = {engine_host_inout(words, 3), {.kind = VYRE_BINDING_NONE}};
+    vyre_dispatch_params dispatch;
+    vyre_dispatch_params_init(&dispatch);
+    dispatch.bindings = bindings;
+    dispatch.binding_count = 2;
+    dispatch.groups[0] = 1;
+    vyre_result code = vyre_dispatch(p->pipeline, &dispatch, NULL, diag);
+    bindings[0] = engine_resident(a, 0, 3);
+    bindings[0].out = words;
+    if (code == VYRE_OK) {
+        code = vyre_dispatch(p->pipeline, &dispatch, NULL, diag);
+    }
+    if (code == VYRE_OK) {
+        code = vyre_pipeline_warm_up(p->pipeline, diag);
+    }
+    vyre_step step = step_of(p, bindings, 2, NULL, 0);
+    vyre_fill fill = {a, 0, 16, 2};
+    vyre_download download = {.buffer = a, .size = 12, .data = words};
+    vyre_sequence_params params;
+    vyre_sequence_params_init(&params);
+    params.group = &step;
+    params.group_count = 1;
+    params.repeat = 2;
+    params.fills = &fill;
+    params.fill_count = 1;
+    params.downloads = &download;
+    params.download_count = 1;
+    vyre_sequence *sequence = NULL;
+    if (code == VYRE_OK) {
+        code = vyre_sequence_create(device, &params, &sequence, diag);
+    }
+    if (code == VYRE_OK) {
+        code = vyre_sequence_run(sequence, 0, NULL, diag);
+    }
+    vyre_sequence_destroy(&sequence);
+    return code;
+}
+
+static void fail_host_memory(vyre_binding_mode mode)
+{
+    bool ended = false;
+    uint32_t failures = 0;
+    for (uint32_t n = 1; !ended && n < 400; n++) {
+        vy_fail_allocator memory = {0, 0, 0, 0};
+        vyre_allocator allocator = vy_fail_allocator_get(&memory);
+        vyre_device_params params;
+        vyre_device_params_init(&params);
+        params.allocator = &allocator;
+        params.cache_dir = "";
+        vyre_device *device = NULL;
+        vyre_diag diag;
+        assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
+        engine_program p = engine_build_bound(device, until_text, mode);
+        vyre_buffer a = engine_buffer(device, 16, NULL);
+        uint32_t words[3] = {2, 0, 0};
+        memory.fail_at = memory.calls + n;
+        vyre_result code = do_all(device, &p, a, words, &diag);
+        memory.fail_at = 0;
+        ended = code == VYRE_OK;
+        failures += !ended;
+        assert_true(ended || code == VYRE_ERROR_OUT_OF_HOST_MEMORY);
+        words[0] = 2;
+        assert_int_equal(do_all(device, &p, a, words, &diag), VYRE_OK);
+        assert_int_equal(words[0], 0);
+        assert_int_equal(words[1], 2 + 3 + 1);
+        drop_buffer(device, &a);
+        engine_release(&p);
+        vyre_device_destroy(&device);
+        assert_int_equal(memory.live_blocks, 0);
+        assert_int_equal(memory.live_size, 0);
+    }
+    assert_true(ended);
+    assert_in_range(failures, 10, 399);
+}
+
+static void test_runs_survive_each_failed_allocation(void **state)
+{
+    (void)state;
+    if (!engine_has_no_device()) {
+        layer_reset();
+        fail_host_memory(VYRE_BINDINGS_DESCRIPTOR);
+        fail_host_memory(VYRE_BINDINGS_AUTO);
+    }
+}
+
 static void test_sequence_outlives_its_device(void **state)
 {
     (void)state;
@@ -307,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_sequence_holds_its_buffers_and_notices_lost_pipelines),
         cmocka_unit_test(test_sequence_that_times_out_is_busy),
         cmocka_unit_test(test_sequence_survives_each_failed_call),
+        cmocka_unit_test(test_runs_survive_each_failed_allocation),
         cmocka_unit_test(test_sequence_outlives_its_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
