@@ -54,18 +54,30 @@ static bool read_address(const layer_buffer *block, uint64_t offset, uint64_t *o
     return block && layer_buffer_read(block, offset, out, sizeof *out) && *out != 0;
 }
 
+#define MAX_KIN                                                                                    \
+    64u /* commands at a stream's beginning that are looked at: the segments of a pass */
+
 /* Bindings end where the next address of the block, or the buffer, begins: their lengths are not
- * known here. */
-static uint64_t end_of(const layer_command *c, const layer_buffer *block, uint64_t block_offset,
+ * known here. A segment loads the addresses that it uses, so that those of the others count too. */
+static uint64_t end_of(const layer_stream *s, uint64_t root, const layer_buffer *block,
                        const layer_buffer *target, uint64_t address)
 {
     uint64_t end = target->address + target->size;
-    for (uint32_t i = 0; i < c->behind_count; i++) {
-        uint64_t other = 0;
-        if (c->behind[i].place == SPIRV_BEHIND &&
-            read_address(block, block_offset + c->behind[i].at, &other) && other > address &&
-            other < end) {
-            end = other;
+    uint32_t kin = 0;
+    for (uint32_t k = 0; k < s->count && kin < MAX_KIN; k++) {
+        const layer_command *c = &s->commands[k];
+        kin += c->behind_count > 0;
+        for (uint32_t i = 0; i < c->behind_count; i++) {
+            const spirv_touch *t = &c->behind[i];
+            uint64_t other_root = 0, other = 0;
+            if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
+                continue;
+            }
+            memcpy(&other_root, c->push + t->root, sizeof root);
+            if (other_root == root && read_address(block, root - block->address + t->at, &other) &&
+                other > address && other < end) {
+                end = other;
+            }
         }
     }
     return end - target->address;
@@ -90,7 +102,7 @@ static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t b
 }
 
 /* What `c` touches through addresses; false: that cannot be told. */
-static bool follow_addresses(const layer_command *c, layer_command *out)
+static bool follow_addresses(const layer_stream *s, const layer_command *c, layer_command *out)
 {
     for (uint32_t i = 0; i < c->behind_count; i++) {
         const spirv_touch *t = &c->behind[i];
@@ -118,10 +130,10 @@ static bool follow_addresses(const layer_command *c, layer_command *out)
             return false;
         }
         uint64_t begin = address - target->address;
-        uint64_t end = end_of(c, block, offset, target, address);
+        uint64_t end = end_of(s, root, block, target, address);
         uint32_t words = 0;
-        if (c->is_move && layer_buffer_read(block, offset + length_of_move(t->at), &words,
-                                            sizeof words)) {
+        if (c->is_move &&
+            layer_buffer_read(block, offset + length_of_move(t->at), &words, sizeof words)) {
             end = begin + (uint64_t)words * sizeof words;
         }
         add_range(out, target, begin, end, t);
@@ -129,7 +141,7 @@ static bool follow_addresses(const layer_command *c, layer_command *out)
     return true;
 }
 
-static void judge_command(const layer_command *c, const char *what)
+static void judge_command(const layer_stream *s, const layer_command *c, const char *what)
 {
     layer_command all = {.access_count = 0};
     bool known = !c->is_unknown;
@@ -137,7 +149,7 @@ static void judge_command(const layer_command *c, const char *what)
         const hazard_access *a = &c->accesses[i];
         (void)layer_add_access(&all, a->buffer, a->begin, a->end, a->use);
     }
-    known = known && follow_addresses(c, &all);
+    known = known && follow_addresses(s, c, &all);
     if (!known) {
         unjudged++;
     }
@@ -168,7 +180,7 @@ static void judge_stream(const layer_stream *s, uint64_t serial)
             judged++;
             hazard_barriers(judge, what, c->barriers, c->barrier_count);
         } else if (!c->touches_nothing) {
-            judge_command(c, what);
+            judge_command(s, c, what);
         }
     }
 }
