@@ -99,6 +99,7 @@ static vyre_result read_times(vyre_sequence *s, vyre_report *report, vyre_diag *
             vy_ticks_to_ns(s->device, ticks[VY_TIME_FIRST], ticks[VY_TIME_LAST]);
     }
     report->device_ns = vy_ticks_to_ns(s->device, ticks[VY_TIME_BEGIN], ticks[VY_TIME_END]);
+    report->device_start_ns = vy_device_host_time(s->device, ticks[VY_TIME_BEGIN]);
     return VYRE_OK;
 }
 
