@@ -16,6 +16,7 @@ typedef struct vy_cache vy_cache;           /* engine/pipeline/cache.h */
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
 typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
+typedef struct vy_mover vy_mover;           /* engine/memory/mover.h */
 
 /* Messages on their way to the caller. The address is known to Vulkan: it must not move. */
 typedef struct vy_log {
@@ -77,6 +78,7 @@ struct vyre_device {
     /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
+    const vy_mover *mover; /* NULL: transfers are made by commands alone */
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */
     bool has_driver_thread;
