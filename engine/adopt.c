@@ -330,6 +330,11 @@ vyre_result vyre_device_adopt(const vyre_adopt_params *given, vyre_device **out_
     return VYRE_OK;
 }
 
+uint32_t vyre_device_queue_family(const vyre_device *device)
+{
+    return device ? device->snapshot.queue_family : VK_QUEUE_FAMILY_IGNORED;
+}
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 vyre_result vyre_buffer_import(vyre_device *device, const vyre_import_params *given,

@@ -169,8 +169,8 @@ vyre_result vyre_pipeline_create(vyre_device *device, const vyre_kernel *kernel,
     }
     if (p->segment_count > 1) {
         vy_count(device, splits, 1);
+        vy_count(device, segments, p->segment_count);
     }
-    vy_count(device, segments, p->segment_count);
     *out_pipeline = p;
     return VYRE_OK;
 }

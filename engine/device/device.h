@@ -79,12 +79,17 @@ struct vyre_device {
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
     const vy_mover *mover; /* NULL: transfers are made by commands alone */
+    /* Lets buffers go that recordings and runs nobody waits for have used up, if such are found. No
+     * lock is held around it. May call the host's `done`. */
+    void (*collect)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */
     bool has_driver_thread;
 
     vy_mutex counter_mutex;
     vyre_device_counters counters;
+    uint64_t calibrated_ticks, calibrated_ns; /* one moment on both clocks; 0: none yet. Under the
+                                                 same lock */
     bool has_mutexes;
 };
 
@@ -164,9 +169,13 @@ vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const
                             uint64_t *out_value, vyre_diag *diag);
 /* Waits for a value until the deadline (vy_clock_ns; UINT64_MAX: none): looks for a while, then
  * sleeps. A deadline that has passed: looks once. A value that was seen reached costs no Vulkan
- * call; any other wait is counted. Any number of threads may wait at once; no lock is held. */
+ * call. Waits that found it not reached and had time are counted. Any number of threads may wait at
+ * once; no lock is held. */
 vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
                           const char *what, vyre_diag *diag);
+/* The same; says whether it was counted. */
+vyre_result vy_queue_wait_noting(vyre_device *device, uint64_t value, uint64_t deadline_ns,
+                                 const char *what, bool *out_has_blocked, vyre_diag *diag);
 /* Whether the value has been reached, or never will be because the device is lost. */
 bool vy_queue_is_done(vyre_device *device, uint64_t value);
 /* The value that the last submission signals. */
@@ -186,6 +195,9 @@ uint64_t vy_deadline(uint64_t timeout_ns);
 bool vy_device_calibrate(vyre_device *device, uint64_t *out_device_ticks, uint64_t *out_host_ns);
 /* vy_snapshot_ticks_to_ns of the device. */
 uint64_t vy_ticks_to_ns(const vyre_device *device, uint64_t from, uint64_t to);
+/* A tick of what has just ended, on the clock of vy_clock_ns; UINT64_MAX where that is not known.
+ */
+uint64_t vy_device_host_time(vyre_device *device, uint64_t tick);
 /* Whether the device's clock can be read together with the host's (vy_clock_ns). */
 bool vy_clock_is_calibrateable(const vy_instance_table *vki, VkPhysicalDevice physical);
 

@@ -220,10 +220,11 @@ static VkResult sleep_for(vyre_device *device, uint64_t value, uint64_t deadline
 }
 
 static VkResult wait_for(vyre_device *device, uint64_t value, uint64_t deadline_ns,
-                         const char **out_call)
+                         const char **out_call, bool *out_has_blocked)
 {
     uint64_t start = vy_clock_ns(), reached = 0;
     *out_call = "vkGetSemaphoreCounterValue";
+    *out_has_blocked = false;
     VkResult result = look(device, &reached);
     if (result != VK_SUCCESS || reached >= value) {
         return result;
@@ -231,6 +232,7 @@ static VkResult wait_for(vyre_device *device, uint64_t value, uint64_t deadline_
     if (deadline_ns <= start) {
         return VK_TIMEOUT;
     }
+    *out_has_blocked = true;
     uint64_t budget = spin_budget(device);
     if (budget > deadline_ns - start) {
         budget = deadline_ns - start;
@@ -246,16 +248,19 @@ static VkResult wait_for(vyre_device *device, uint64_t value, uint64_t deadline_
     return result;
 }
 
-vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
-                          const char *what, vyre_diag *diag)
+vyre_result vy_queue_wait_noting(vyre_device *device, uint64_t value, uint64_t deadline_ns,
+                                 const char *what, bool *out_has_blocked, vyre_diag *diag)
 {
+    *out_has_blocked = false;
     vyre_result lost = vy_check_lost(device, diag);
     if (lost != VYRE_OK || value <= vy_queue_seen(device)) {
         return lost;
     }
     const char *call = NULL;
-    VkResult result = wait_for(device, value, deadline_ns, &call);
-    vy_count(device, waits, 1);
+    VkResult result = wait_for(device, value, deadline_ns, &call, out_has_blocked);
+    if (*out_has_blocked) {
+        vy_count(device, waits, 1);
+    }
     if (device->debug & VYRE_DEBUG_TRACE) {
         vy_log_write(&device->log, VYRE_LOG_DEBUG, "waited for %s (%llu): %s", what,
                      (unsigned long long)value, vy_vk_result_text(result));
@@ -271,6 +276,13 @@ vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline
         return vy_vk_error(device, diag, result, what);
     }
     return result == VK_SUCCESS ? VYRE_OK : vy_vk_error(device, diag, result, call);
+}
+
+vyre_result vy_queue_wait(vyre_device *device, uint64_t value, uint64_t deadline_ns,
+                          const char *what, vyre_diag *diag)
+{
+    bool has_blocked = false;
+    return vy_queue_wait_noting(device, value, deadline_ns, what, &has_blocked, diag);
 }
 
 uint64_t vy_queue_seen(vyre_device *device)
@@ -306,6 +318,7 @@ void vy_queue_drain(vyre_device *device, uint64_t value)
         !atomic_load(&device->lost)) {
         /* The semaphore cannot be waited for: the device's idleness is the last proof. */
         vy_queue_settle(device);
+        note_seen(device, value);
     }
 }
 
@@ -324,5 +337,9 @@ vyre_result vyre_device_wait(vyre_device *device, uint64_t timeout_ns, vyre_diag
     uint64_t value = vy_queue_submitted(device);
     uint64_t now = vy_clock_ns();
     uint64_t deadline = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
-    return vy_queue_wait(device, value, deadline, "the work submitted", diag);
+    vyre_result code = vy_queue_wait(device, value, deadline, "the work submitted", diag);
+    if (device->collect) {
+        device->collect(device);
+    }
+    return code;
 }

@@ -28,6 +28,7 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
         in->pool = VK_NULL_HANDLE;
         return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
     }
+    vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)in->pool, vyre_kernel_name(p->kernel));
     const vy_layout *judge = NULL;
     if (p->has_until) {
         judge = vy_judge_layout(d, in->binder);

@@ -11,9 +11,12 @@
 #define WORKGROUP 64u
 #define NAN_BITS  0x7fc00000u
 
-static const uint32_t divisors[VY_EXACT_DIVISORS] = {
-    0x40400000, 0x41200000, 0x40e00000, 0x3dcccccd, 0x42700000, 0x437f0000, 0x447a0000, 0x3fc00000,
-    0xc1400000, 0x3eaaaaaa, 0x3f800001, 0x3f7fffff, 0x7e967699, 0x0020aac8, 0x4b7fffff, 0x40c90fdb};
+const uint32_t vy_exact_divisors[VY_EXACT_LITERALS] = {
+    0x40400000, 0x41200000, 0x40e00000, 0x3dcccccd, 0x437f0000, 0xc1400000, 0x3eaaaaaa, 0x3f800001,
+    0x3f7fffff, 0x7e967699, 0x0020aac8, 0x40c90fdb, 0x00000000, 0x80000000, 0x3f800000, 0x7f800000};
+const uint32_t vy_exact_dividends[VY_EXACT_LITERALS] = {
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40400000, 0x41200000, 0x3dcccccd, 0x7f800000,
+    0x7fc00000, 0x7f7fffff, 0x00000001, 0x0020aac8, 0x00800000, 0x4b7fffff, 0x7e967699, 0x40c90fdb};
 
 static const uint32_t edges[32] = {
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00000002, 0x00000003, 0x00400000, 0x007fffff,
@@ -82,7 +85,7 @@ static void near_middle_root(uint32_t i, uint32_t *x, uint32_t *y)
 
 void vy_exact_pair(uint32_t i, uint32_t *x, uint32_t *y)
 {
-    uint32_t a = mix(i, 4), b = mix(i, 5), row = i / VY_EXACT_DIVISORS;
+    uint32_t a = mix(i, 4), b = mix(i, 5), row = i / VY_EXACT_LITERALS;
     switch (row % 8) {
     case 0: /* any bits */
         *x = a;
@@ -116,8 +119,8 @@ void vy_exact_pair(uint32_t i, uint32_t *x, uint32_t *y)
         }
         break;
     default: /* edges, all pairs of them */
-        *x = edges[(row / 8 * VY_EXACT_DIVISORS + i % VY_EXACT_DIVISORS) % 32];
-        *y = edges[(row / 8 * VY_EXACT_DIVISORS + i % VY_EXACT_DIVISORS) / 32 % 32];
+        *x = edges[(row / 8 * VY_EXACT_LITERALS + i % VY_EXACT_LITERALS) % 32];
+        *y = edges[(row / 8 * VY_EXACT_LITERALS + i % VY_EXACT_LITERALS) / 32 % 32];
         break;
     }
 }
@@ -151,6 +154,37 @@ static uint32_t quotient_of(uint32_t x, uint32_t y)
     return bits_of(float_of(x) / float_of(y));
 }
 
+static uint32_t root_of(uint32_t x)
+{
+    return bits_of(sqrtf(float_of(x)));
+}
+
+static uint32_t expected_of(uint32_t what, uint32_t i, uint32_t x, uint32_t y)
+{
+    switch (what) {
+    case VY_EXACT_QUOTIENT:
+        return quotient_of(x, y);
+    case VY_EXACT_ROOT:
+        return root_of(x);
+    case VY_EXACT_BY_LITERAL:
+        return quotient_of(x, vy_exact_divisors[i % VY_EXACT_LITERALS]);
+    case VY_EXACT_OF_LITERAL:
+        return quotient_of(vy_exact_dividends[i % VY_EXACT_LITERALS], x);
+    default:
+        break;
+    }
+    switch (i % 4) {
+    case 0:
+        return quotient_of(0x3f800000, root_of(x));
+    case 1:
+        return quotient_of(x, root_of(y));
+    case 2:
+        return root_of(quotient_of(x, y));
+    default:
+        return quotient_of(x, x);
+    }
+}
+
 /* The host's thread may have been told to round otherwise or to flush denormals. */
 static bool host_is_exact(void)
 {
@@ -172,14 +206,17 @@ vy_exact_faults vy_exact_judge(const uint32_t words[VY_EXACT_WORDS])
     for (uint32_t i = 0; i < VY_EXACT_PAIRS; i++) {
         uint32_t x, y;
         vy_exact_pair(i, &x, &y);
-        if (words[i] != quotient_of(x, y)) {
-            count(&faults.divide, &faults.first_divide, i);
-        }
-        if (words[VY_EXACT_PAIRS + i] != bits_of(sqrtf(float_of(x)))) {
-            count(&faults.sqrt, &faults.first_sqrt, VY_EXACT_PAIRS + i);
-        }
-        if (words[2 * VY_EXACT_PAIRS + i] != quotient_of(x, divisors[i % VY_EXACT_DIVISORS])) {
-            count(&faults.divide, &faults.first_divide, 2 * VY_EXACT_PAIRS + i);
+        for (uint32_t what = 0; what < VY_EXACT_RESULTS; what++) {
+            uint32_t place = what * VY_EXACT_PAIRS + i;
+            if (words[place] == expected_of(what, i, x, y)) {
+                continue;
+            }
+            if (what != VY_EXACT_ROOT) {
+                count(&faults.divide, &faults.first_divide, place);
+            }
+            if (what == VY_EXACT_ROOT || (what == VY_EXACT_BOTH && i % 4 != 3)) {
+                count(&faults.sqrt, &faults.first_sqrt, place);
+            }
         }
     }
     return faults;
@@ -207,25 +244,24 @@ static vyre_result run(vyre_device *device, uint32_t *words, vyre_diag *diag)
     return vy_trial_run(device, &trial, words, VY_EXACT_WORDS, diag);
 }
 
-static vyre_answer answer(vyre_device *device, bool is_listed, const char *what, uint32_t faults,
+static vyre_answer answer(vyre_device *device, bool is_listed, const char *name, uint32_t faults,
                           uint32_t first, const uint32_t *words)
 {
-    uint32_t x, y;
+    uint32_t i = first % VY_EXACT_PAIRS, what = first / VY_EXACT_PAIRS, x, y;
     if (!is_listed) {
         return VYRE_ANSWER_NO;
     }
     if (faults == 0) {
         return VYRE_ANSWER_YES;
     }
-    vy_exact_pair(first % VY_EXACT_PAIRS, &x, &y);
-    y = first < VY_EXACT_PAIRS ? y : divisors[first % VY_EXACT_DIVISORS];
-    vy_log_write(
-        &device->log, VYRE_LOG_WARNING,
-        "%s of %s (%s) is not exact, although the list says so: %u of %u results differ, "
-        "first of 0x%08x and 0x%08x: 0x%08x. Integer operations take its place. Fix: report "
-        "it with vyre-run --info",
-        what, device->snapshot.info.name, device->snapshot.info.driver, (unsigned)faults,
-        (unsigned)VY_EXACT_WORDS, (unsigned)x, (unsigned)y, (unsigned)words[first]);
+    vy_exact_pair(i, &x, &y);
+    vy_log_write(&device->log, VYRE_LOG_WARNING,
+                 "%s of %s (%s) is not exact, although the list says so: %u of %u results differ, "
+                 "first number %u of pair %u, 0x%08x and 0x%08x: 0x%08x instead of 0x%08x. Integer "
+                 "operations take its place. Fix: report it with vyre-run --info",
+                 name, device->snapshot.info.name, device->snapshot.info.driver, (unsigned)faults,
+                 (unsigned)VY_EXACT_WORDS, (unsigned)what, (unsigned)i, (unsigned)x, (unsigned)y,
+                 (unsigned)words[first], (unsigned)expected_of(what, i, x, y));
     return VYRE_ANSWER_NO;
 }
 

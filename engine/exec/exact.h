@@ -2,15 +2,29 @@
  * allow-list: a table of 98,304 pairs of 2^64 proves nothing of others, but trips where a driver, a
  * compiler or a processor is not what the list thinks. The pairs are those that go wrong first:
  * quotients and roots next to the middle between two numbers, denormal operands and results, powers
- * of two and their neighbours, literals as divisors. */
+ * of two and their neighbours, literals as divisors and dividends. */
 #ifndef VY_EXACT_H
 #define VY_EXACT_H
 
 #include "engine/device/device.h"
 
 #define VY_EXACT_PAIRS    98304u
-#define VY_EXACT_DIVISORS 16u                   /* literals of engine/kernels/exact.vyre */
-#define VY_EXACT_WORDS    (3u * VY_EXACT_PAIRS) /* the kernel's buffer */
+#define VY_EXACT_LITERALS 16u
+
+/* Results by pair, in the places [what * PAIRS, (what + 1) * PAIRS) of the kernel's buffer. */
+enum {
+    VY_EXACT_QUOTIENT,   /* x / y */
+    VY_EXACT_ROOT,       /* sqrt(x) */
+    VY_EXACT_BY_LITERAL, /* x / vy_exact_divisors[i % LITERALS] */
+    VY_EXACT_OF_LITERAL, /* vy_exact_dividends[i % LITERALS] / x */
+    VY_EXACT_BOTH,       /* by i % 4: 1 / sqrt(x), x / sqrt(y), sqrt(x / y), x / x */
+    VY_EXACT_RESULTS
+};
+#define VY_EXACT_WORDS (VY_EXACT_RESULTS * VY_EXACT_PAIRS)
+
+/* The literals of engine/kernels/exact.vyre. */
+extern const uint32_t vy_exact_divisors[VY_EXACT_LITERALS];
+extern const uint32_t vy_exact_dividends[VY_EXACT_LITERALS];
 
 /* The i-th pair of the table: of bits, the same everywhere. */
 void vy_exact_pair(uint32_t i, uint32_t *out_x, uint32_t *out_y);

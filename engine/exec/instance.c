@@ -148,10 +148,16 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
            (size == 0 || memcmp(in->executions, job->executions, size) == 0);
 }
 
+bool vy_instance_has_shape(const vy_instance *in, const vy_job *job, vy_choice choice,
+                           const vy_moves *moves)
+{
+    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves);
+}
+
 bool vy_instance_fits(const vy_instance *in, const vy_job *job, vy_choice choice,
                       const vy_moves *moves)
 {
-    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves) &&
+    return vy_instance_has_shape(in, job, choice, moves) &&
            (!in->binder->is_by_handle || names_same_buffers(in, job));
 }
 
@@ -194,6 +200,15 @@ static vyre_result make_keep(vyre_pipeline *p, uint32_t binding, uint64_t size, 
     if (!may_submit) {
         return vy_invalid(diag, "the pipeline's `scratch keep` memory has not been made for this "
                                 "size. Fix: call vyre_dispatch once before recording");
+    }
+    vy_mutex_lock(&p->mutex);
+    bool is_recorded = keep->buffer && p->recordings;
+    vy_mutex_unlock(&p->mutex);
+    if (is_recorded) {
+        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
+                           "the pipeline's `scratch keep` memory must change its size, and "
+                           "recordings or sequences of the pipeline use it. Fix: destroy them "
+                           "first");
     }
     /* The dispatches before used the old one. */
     vy_queue_drain(p->device, vy_queue_submitted(p->device));
@@ -293,6 +308,9 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
         code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size, "vyre parameters",
                              &in->lanes[l].block, diag);
     }
+    if (code != VYRE_OK) {
+        in->state_offset = 0; /* some are missing: the next run makes all of them */
+    }
     return code;
 }
 
@@ -326,7 +344,7 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
                                 vyre_diag *diag)
 {
     named before, after;
-    bool is_new = !has_shape(in, job, choice) || !vy_moves_are_same(&in->moves, moves);
+    bool is_new = !vy_instance_has_shape(in, job, choice, moves);
     save_named(in, &before);
     vyre_result code = VYRE_OK;
     if (is_new) {
@@ -373,16 +391,36 @@ static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_
     }
 }
 
-static void fill_move(const vy_instance *in, const vy_command *command, unsigned char *region)
+static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64_t region)
 {
+    switch (memory) {
+    case VY_MEM_STATE:
+        return in->state.address;
+    case VY_MEM_STATE_START:
+        return in->host_block.address + region + in->state_offset;
+    case VY_MEM_UPLOAD:
+        return in->upload.address;
+    case VY_MEM_READBACK:
+        return in->readback.address;
+    case VY_MEM_RECORDS:
+        return in->records.address;
+    default:
+        return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0].address;
+    }
+}
+
+/* `base`: of the lane's region. */
+static void fill_move(const vy_instance *in, const vy_command *command, uint64_t base)
+{
+    unsigned char *region = (unsigned char *)in->host_block.mapped + base;
     uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
     uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
+    VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
     if (command->kind == VY_COMMAND_FILL) {
-        vy_fill_fill_block(count, command->word,
-                           in->pieces[command->target].address + command->target_offset, words);
+        vy_fill_fill_block(count, command->word, target, words);
     } else {
-        vy_copy_fill_block(count, in->pieces[command->source].address + command->source_offset,
-                           in->readback.address + command->target_offset, words);
+        vy_copy_fill_block(count, address_of(in, command->source, base) + command->source_offset,
+                           target, words);
     }
 }
 
@@ -405,12 +443,12 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     const vy_moves *m = &in->moves;
     for (uint32_t i = 0; i < m->prologue_count; i++) {
         if (m->prologue[i].is_by_kernel) {
-            fill_move(in, &m->prologue[i], region);
+            fill_move(in, &m->prologue[i], base);
         }
     }
     for (uint32_t i = 0; i < m->epilogue_count; i++) {
         if (m->epilogue[i].is_by_kernel) {
-            fill_move(in, &m->epilogue[i], region);
+            fill_move(in, &m->epilogue[i], base);
         }
     }
     return vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);

@@ -84,6 +84,9 @@ void vy_instance_destroy(vyre_device *device, vy_instance **instance);
  * named. */
 bool vy_instance_fits(const vy_instance *instance, const vy_job *job, vy_choice choice,
                       const vy_moves *moves);
+/* The same commands, whatever buffers they name. */
+bool vy_instance_has_shape(const vy_instance *instance, const vy_job *job, vy_choice choice,
+                           const vy_moves *moves);
 /* Makes shape, memory and bindings right for the job. Nothing of the instance is in flight.
  * `may_submit`: `scratch keep` memory may be made. */
 vyre_result vy_instance_prepare(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,

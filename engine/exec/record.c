@@ -14,6 +14,8 @@ typedef struct recorder {
     VkQueryPool queries;
     VkPipeline bound;
     VkPipelineLayout bound_layout; /* whose buffers are bound */
+    bool has_pushed;
+    uint32_t pushed[VY_PUSH_SIZE / sizeof(uint32_t)]; /* layouts are alike: it stays */
 } recorder;
 
 static vy_piece at(const vy_block *block, uint64_t offset)
@@ -62,10 +64,16 @@ static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, bool
     }
 }
 
+static bool has_labels(const vyre_device *device)
+{
+    return device->debug & VYRE_DEBUG_LABELS && device->has_names &&
+           device->vki.vkCmdBeginDebugUtilsLabelEXT && device->vki.vkCmdEndDebugUtilsLabelEXT;
+}
+
 static void begin_label(const recorder *r, const char *text)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdBeginDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                       .pLabelName = text};
         device->vki.vkCmdBeginDebugUtilsLabelEXT(r->commands, &label);
@@ -75,14 +83,14 @@ static void begin_label(const recorder *r, const char *text)
 static void end_label(const recorder *r)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VYRE_DEBUG_LABELS && device->vki.vkCmdEndDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         device->vki.vkCmdEndDebugUtilsLabelEXT(r->commands);
     }
 }
 
 /* `offset`: of the parameter block in the lane's region. */
-static void push(const recorder *r, VkPipelineLayout layout, uint64_t offset,
-                 const vy_command *command, const vy_execution *execution)
+static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, const vy_command *command,
+                 const vy_execution *execution)
 {
     uint32_t words[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
     uint64_t root = r->instance->binder->root(r->instance, r->lane, offset);
@@ -94,8 +102,21 @@ static void push(const recorder *r, VkPipelineLayout layout, uint64_t offset,
         memcpy(&words[VY_PUSH_INDICES / sizeof(uint32_t)], execution->indices,
                sizeof execution->indices);
     }
-    r->pipeline->device->vk.vkCmdPushConstants(r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                               sizeof words, words);
+    /* Only what differs: long chains are read by the driver at each submission. */
+    uint32_t first = 0, end = VY_COUNT_OF(words);
+    while (r->has_pushed && first < end && words[first] == r->pushed[first]) {
+        first++;
+    }
+    while (r->has_pushed && end > first && words[end - 1] == r->pushed[end - 1]) {
+        end--;
+    }
+    if (first < end) {
+        r->pipeline->device->vk.vkCmdPushConstants(
+            r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, first * (uint32_t)sizeof *words,
+            (end - first) * (uint32_t)sizeof *words, &words[first]);
+    }
+    memcpy(r->pushed, words, sizeof words);
+    r->has_pushed = true;
 }
 
 static void record_dispatch(recorder *r, const vy_command *command)

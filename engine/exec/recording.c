@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define MAX_SHAPES 16u         /* idle recordings that keep a shape of their own */
+#define AWAIT_NS   2000000000u /* for a retirement, when a pipeline ends */
+
 /* ---- The pipelines' lists -------------------------------------------------------------------- */
 
 /* Under the pipeline's lock. */
@@ -39,7 +42,17 @@ static void free_recording(vyre_recording *r)
     vy_free(&allocator, r, sizeof *r);
 }
 
-/* An idle one of the same shape, or any, or a new one. */
+static vyre_recording *allocate(vyre_pipeline *p)
+{
+    vyre_recording *r = vy_alloc_zeroed(&p->allocator, 1, sizeof *r);
+    if (r) {
+        r->allocator = p->allocator;
+        vy_scratch_init(&r->scratch, &p->allocator);
+    }
+    return r;
+}
+
+/* An idle one, whatever its shape, or a new one. */
 static vyre_recording *acquire(vyre_pipeline *p)
 {
     vy_mutex_lock(&p->mutex);
@@ -49,19 +62,24 @@ static vyre_recording *acquire(vyre_pipeline *p)
     }
     vy_mutex_unlock(&p->mutex);
     if (!r) {
-        r = vy_alloc_zeroed(&p->allocator, 1, sizeof *r);
+        r = allocate(p);
         if (!r) {
             return NULL;
         }
-        r->allocator = p->allocator;
-        vy_scratch_init(&r->scratch, &p->allocator);
     }
     r->pipeline = p;
     r->is_given_up = false;
     r->retirement = (vyre_retirement){.frame = 0};
-    r->report = (vyre_report){.device_dispatches_ns = VYRE_NS_NONE,
-                              .device_ns = VYRE_NS_NONE,
+    r->report = (vyre_report){.enqueue_ns = VYRE_NS_NONE,
                               .wall_ns = VYRE_NS_NONE,
+                              .wait_ns = VYRE_NS_NONE,
+                              .plan_ns = VYRE_NS_NONE,
+                              .record_ns = VYRE_NS_NONE,
+                              .stage_ns = VYRE_NS_NONE,
+                              .submit_ns = VYRE_NS_NONE,
+                              .readback_ns = VYRE_NS_NONE,
+                              .device_dispatches_ns = VYRE_NS_NONE,
+                              .device_ns = VYRE_NS_NONE,
                               .device_start_ns = VYRE_NS_NONE};
     vy_mutex_lock(&p->mutex);
     link_in(&p->recordings, r);
@@ -125,6 +143,18 @@ int vyre_recording_is_retired(const vyre_recording *r)
     return r && r->pipeline && is_stated(&r->retirement) && has_retired(r);
 }
 
+static vyre_result check_retirement(const vyre_retirement *retirement, vyre_diag *diag)
+{
+    if (retirement->semaphore && retirement->frame) {
+        return vy_invalid(diag, "a semaphore and a frame are given. Fix: give one of them");
+    }
+    if (retirement->semaphore && retirement->value == 0) {
+        return vy_invalid(diag, "the semaphore's value is 0, which every timeline has from the "
+                                "start. Fix: give the value that the submission signals");
+    }
+    return VYRE_OK;
+}
+
 vyre_result vyre_recording_retire_at(vyre_recording *r, const vyre_retirement *retirement,
                                      vyre_diag *diag)
 {
@@ -132,19 +162,23 @@ vyre_result vyre_recording_retire_at(vyre_recording *r, const vyre_retirement *r
     if (!r || !retirement) {
         return vy_invalid(diag, "no recording or no retirement was given. Fix: pass both");
     }
-    if (retirement->semaphore && retirement->frame) {
-        return vy_invalid(diag, "a semaphore and a frame are given. Fix: give one of them");
+    vyre_result code = check_retirement(retirement, diag);
+    if (code == VYRE_OK) {
+        r->retirement = *retirement;
     }
-    r->retirement = *retirement;
-    return VYRE_OK;
+    return code;
 }
 
-static vyre_recording *find_retired(vyre_pipeline *p)
+/* Taken back from the host's giving up, so that no other thread finds it too. */
+static vyre_recording *take_retired(vyre_pipeline *p)
 {
     vy_mutex_lock(&p->mutex);
     vyre_recording *r = p->recordings;
     while (r && !(r->is_given_up && has_retired(r))) {
         r = r->next;
+    }
+    if (r) {
+        r->is_given_up = false;
     }
     vy_mutex_unlock(&p->mutex);
     return r;
@@ -153,7 +187,7 @@ static vyre_recording *find_retired(vyre_pipeline *p)
 static void collect_one(void *unused, vyre_pipeline *p)
 {
     (void)unused;
-    for (vyre_recording *r = find_retired(p); r; r = find_retired(p)) {
+    for (vyre_recording *r = take_retired(p); r; r = take_retired(p)) {
         vy_recording_give(r);
     }
 }
@@ -179,7 +213,9 @@ void vyre_device_retire(vyre_device *device, uint64_t frame)
     vy_recordings_collect(device, NULL);
 }
 
-/* The device must be done with it: those given up whose retirement has not come are waited for. */
+/* The device must be done with it: those given up whose retirement has not come are waited for. A
+ * value that never comes must not hang the end of a program: once the device is idle, what was
+ * submitted has ended, and the rest must not be submitted any more. */
 static void await(const vyre_recording *r)
 {
     vyre_device *device = r->pipeline->device;
@@ -193,7 +229,7 @@ static void await(const vyre_recording *r)
         .pValues = &r->retirement.value,
     };
     if (!r->retirement.semaphore ||
-        device->vk.vkWaitSemaphores(device->device, &info, UINT64_MAX) != VK_SUCCESS) {
+        device->vk.vkWaitSemaphores(device->device, &info, AWAIT_NS) != VK_SUCCESS) {
         vy_queue_settle(device);
     }
 }
@@ -241,6 +277,39 @@ static vyre_result check_passes(const vyre_recording *r, vyre_diag *diag)
     return VYRE_OK;
 }
 
+/* The instance of an idle recording of the same shape, if there is one; else, as long as few shapes
+ * are kept, the recording's own is left to its shape. */
+static void choose_instance(vyre_recording *r, vy_choice choice)
+{
+    vyre_pipeline *p = r->pipeline;
+    if (r->instance && vy_instance_has_shape(r->instance, &r->job, choice, &r->moves)) {
+        return;
+    }
+    uint32_t idle = 0;
+    vy_mutex_lock(&p->mutex);
+    vyre_recording *other = p->idle_recordings;
+    while (other && !(other->instance &&
+                      vy_instance_has_shape(other->instance, &r->job, choice, &r->moves))) {
+        other = other->next;
+        idle++;
+    }
+    if (other) {
+        vy_instance *own = r->instance;
+        r->instance = other->instance;
+        other->instance = own;
+    }
+    vy_mutex_unlock(&p->mutex);
+    bool is_kept = !other && r->instance && r->instance->is_shaped && idle < MAX_SHAPES;
+    vyre_recording *keeper = is_kept ? allocate(p) : NULL;
+    if (keeper) {
+        keeper->instance = r->instance;
+        r->instance = NULL;
+        vy_mutex_lock(&p->mutex);
+        link_in(&p->idle_recordings, keeper);
+        vy_mutex_unlock(&p->mutex);
+    }
+}
+
 static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
 {
     vyre_pipeline *p = r->pipeline;
@@ -251,6 +320,9 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
     vyre_result code = check_passes(r, diag);
     if (code == VYRE_OK) {
         code = vy_ownership_check(p, job, job->params->sync, diag);
+    }
+    if (code == VYRE_OK) {
+        choose_instance(r, choice);
     }
     if (code == VYRE_OK) {
         code = vy_pipeline_prepare(p, choice, diag);
@@ -266,6 +338,7 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
         code = vy_instance_create(p, job->binder, true, &r->instance, diag);
     }
     if (code == VYRE_OK) {
+        r->instance->descriptor_writes = 0;
         code = vy_instance_prepare(p, r->instance, job, choice, &r->moves, false, diag);
     }
     if (code == VYRE_OK) {
@@ -302,7 +375,7 @@ vyre_result vy_recording_take(vyre_pipeline *p, const vyre_dispatch_params *para
 }
 
 vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_border before,
-                                vy_border after, vyre_diag *diag)
+                                vy_border after, const vyre_host_sync *sync, vyre_diag *diag)
 {
     vyre_pipeline *p = r->pipeline;
     vy_instance *in = r->instance;
@@ -327,7 +400,10 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
     vyre_result code =
         vy_chunk_plan_build(&input, &arena, &plan) ? VYRE_OK : vy_diag_no_memory(diag);
     if (code == VYRE_OK) {
+        /* Nothing fails from here on. */
+        vy_ownership_transfer(p, &r->job, sync, true, commands);
         vy_record_plan(p, in, 0, &plan, VK_NULL_HANDLE, commands);
+        vy_ownership_transfer(p, &r->job, sync, false, commands);
         r->report.chunks = 1;
         r->report.recordings++;
         r->report.dispatches_recorded += plan.dispatches + plan.judges;
@@ -338,12 +414,50 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
         vy_count(p->device, barriers_elided, plan.elided);
     }
     vy_arena_finish(&arena);
+    /* Made as large as it must be for the next one here, where that one's call need not. The
+     * instance has its own copy of the executions. */
+    r->job.executions = NULL;
+    vy_scratch_reset(&r->scratch);
     return code;
 }
 
 /* ---- Public ---------------------------------------------------------------------------------- */
 
-vyre_result vyre_record(vyre_pipeline *pipeline, const vyre_record_params *params,
+/* The caller's structures, made whole; everything that is wrong with them alone. */
+static vyre_result read_params(const vyre_pipeline *p, const vyre_record_params *given,
+                               vyre_record_params *out, vyre_diag *diag)
+{
+    if (!p || !p->device || !given) {
+        return vy_invalid(diag, "no pipeline (or one whose device was destroyed) or no parameters "
+                                "were given. Fix: pass both");
+    }
+    vyre_result code = vy_params_read(vyre_record_params, out, given, diag);
+    if (code == VYRE_OK) {
+        code = vy_params_read(vyre_dispatch_params, &out->dispatch, &given->dispatch, diag);
+    }
+    if (code == VYRE_OK && !out->command_buffer) {
+        code = vy_invalid(diag, "no command buffer was given. Fix: pass one that is recording");
+    }
+    if (code == VYRE_OK) {
+        code = check_retirement(&out->retirement, diag);
+    }
+    uint64_t retired = atomic_load(&p->device->retired_frame);
+    if (code == VYRE_OK && out->retirement.frame && out->retirement.frame <= retired) {
+        code = vy_invalid(diag,
+                          "frame %llu is to retire the recording, and frames up to %llu are "
+                          "retired already. Fix: number the frames upwards, and give the one that "
+                          "is being recorded",
+                          (unsigned long long)out->retirement.frame, (unsigned long long)retired);
+    }
+    return code;
+}
+
+static vy_border border_of(vyre_barriers barriers)
+{
+    return barriers == VYRE_BARRIERS_LIBRARY ? VY_BORDER_ALL : VY_BORDER_NONE;
+}
+
+vyre_result vyre_record(vyre_pipeline *pipeline, const vyre_record_params *given,
                         vyre_recording **out_recording, vyre_diag *diag)
 {
     vy_diag_clear(diag);
@@ -351,33 +465,23 @@ vyre_result vyre_record(vyre_pipeline *pipeline, const vyre_record_params *param
         return vy_invalid(diag, "out_recording is NULL. Fix: pass where the recording goes");
     }
     *out_recording = NULL;
-    if (!pipeline || !pipeline->device || !params || !params->command_buffer) {
-        return vy_invalid(diag, "no pipeline (or one whose device was destroyed), parameters or "
-                                "command buffer was given. Fix: pass all three");
-    }
+    vyre_record_params params;
     vyre_recording *r = NULL;
-    vyre_result code = vy_recording_take(pipeline, &params->dispatch, &r, diag);
+    vyre_result code = read_params(pipeline, given, &params, diag);
     if (code == VYRE_OK) {
-        code = vyre_recording_retire_at(r, &params->retirement, diag);
-    }
-    if (code == VYRE_OK) {
-        const vyre_host_sync *sync = params->dispatch.sync;
-        vy_ownership_transfer(pipeline, &r->job, sync, true, params->command_buffer);
-        code = vy_recording_record(
-            r, params->command_buffer,
-            params->before == VYRE_BARRIERS_LIBRARY ? VY_BORDER_ALL : VY_BORDER_NONE,
-            params->after == VYRE_BARRIERS_LIBRARY ? VY_BORDER_ALL : VY_BORDER_NONE, diag);
-        if (code == VYRE_OK) {
-            vy_ownership_transfer(pipeline, &r->job, sync, false, params->command_buffer);
-            vy_count(pipeline->device, recordings, 1);
-        }
+        code = vy_recording_take(pipeline, &params.dispatch, &r, diag);
     }
     if (code != VYRE_OK) {
-        if (r) {
-            vy_recording_give(r);
-        }
         return code;
     }
+    r->retirement = params.retirement;
+    code = vy_recording_record(r, params.command_buffer, border_of(params.before),
+                               border_of(params.after), params.dispatch.sync, diag);
+    if (code != VYRE_OK) {
+        vy_recording_give(r);
+        return code;
+    }
+    vy_count(pipeline->device, recordings, 1);
     *out_recording = r;
     return VYRE_OK;
 }
@@ -396,6 +500,7 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
     report.passes = r->job.shape.passes;
     report.segments = r->job.execution_count;
     report.is_folded = r->job.shape.is_folded;
+    report.descriptor_writes = in->descriptor_writes;
     vyre_result code =
         vy_block_invalidate(r->pipeline->device, &in->readback, 0, in->moves.readback_size, diag);
     if (code != VYRE_OK) {
@@ -427,10 +532,16 @@ void vyre_recording_destroy(vyre_recording **recording)
         return;
     }
     vyre_recording *r = *recording;
+    vyre_pipeline *p = r->pipeline;
     *recording = NULL;
-    if (r->pipeline && is_stated(&r->retirement) && !has_retired(r)) {
-        r->is_given_up = true;
-        return;
+    bool is_awaited = false;
+    if (p) {
+        vy_mutex_lock(&p->mutex);
+        is_awaited = is_stated(&r->retirement) && !has_retired(r);
+        r->is_given_up = is_awaited;
+        vy_mutex_unlock(&p->mutex);
     }
-    vy_recording_give(r);
+    if (!is_awaited) {
+        vy_recording_give(r);
+    }
 }

@@ -26,9 +26,11 @@ vyre_result vy_recording_take(vyre_pipeline *pipeline, const vyre_dispatch_param
                               vyre_recording **out_recording, vyre_diag *diag);
 /* Nothing of it is in flight. */
 void vy_recording_give(vyre_recording *recording);
-/* Records all passes. */
+/* Records all passes, between the buffers' acquires and releases (`sync` may be NULL). After an
+ * error nothing was recorded. */
 vyre_result vy_recording_record(vyre_recording *recording, VkCommandBuffer commands,
-                                vy_border before, vy_border after, vyre_diag *diag);
+                                vy_border before, vy_border after, const vyre_host_sync *sync,
+                                vyre_diag *diag);
 /* Gives back what has retired; `pipeline` NULL: of all pipelines. */
 void vy_recordings_collect(vyre_device *device, vyre_pipeline *pipeline);
 /* Destroys idle ones. */
@@ -43,9 +45,11 @@ void vy_recordings_detach(vyre_pipeline *pipeline);
 vyre_result vy_ownership_record(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,
                                 const vyre_host_sync *sync, VkCommandBuffer *out_before,
                                 VkCommandBuffer *out_after, vyre_diag *diag);
-/* The same into given commands. */
+/* What is wrong with the caller's lists: counts, missing arrays and semaphores, families, buffers
+ * that are not bound. `sync` may be NULL. */
 vyre_result vy_ownership_check(const vyre_pipeline *pipeline, const vy_job *job,
                                const vyre_host_sync *sync, vyre_diag *diag);
+/* One half of the transfers into given commands. */
 void vy_ownership_transfer(vyre_pipeline *pipeline, const vy_job *job, const vyre_host_sync *sync,
                            bool is_acquire, VkCommandBuffer commands);
 

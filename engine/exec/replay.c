@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CRUMB_SIZE ((uint64_t)2 * sizeof(uint32_t))
+
 static bool has_until(const vy_replay *r)
 {
     return r->pipeline->has_until;
@@ -60,6 +62,7 @@ static vyre_result make_queries(vyre_device *device, vy_recorded *c, vyre_diag *
         c->queries = VK_NULL_HANDLE;
         return vy_vk_error(device, diag, result, "vkCreateQueryPool");
     }
+    vy_set_name(device, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)c->queries, "vyre timestamps");
     return VYRE_OK;
 }
 
@@ -161,7 +164,15 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
         report->recordings++;
     }
     vy_arena_finish(&arena);
-    report->record_ns += vy_clock_ns() - start;
+    uint64_t took_ns = vy_clock_ns() - start;
+    report->record_ns += took_ns;
+    if (code == VYRE_OK && device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "recorded %s: %u passes, %u dispatches, %u barriers and %u left out, in %llu "
+                     "ns",
+                     r->label, (unsigned)key->passes, (unsigned)(c->dispatches + c->judges),
+                     (unsigned)c->barriers, (unsigned)c->elided, (unsigned long long)took_ns);
+    }
     return code;
 }
 
@@ -226,6 +237,17 @@ static bool find_next(const vy_replay *r, vy_chunk_key *out_key)
     return true;
 }
 
+/* What the lane's chunk before left says nothing of this one. Where the memory is not coherent the
+ * flush may fail: the crumb is then taken for an older one's. */
+static void clear_crumb(vyre_device *device, vy_instance *in, uint32_t lane)
+{
+    if (in->crumbs.mapped) {
+        uint64_t offset = CRUMB_SIZE * lane;
+        memset((unsigned char *)in->crumbs.mapped + offset, 0, CRUMB_SIZE);
+        (void)vy_block_flush(device, &in->crumbs, offset, CRUMB_SIZE, NULL);
+    }
+}
+
 /* Makes a chunk ready in a lane that is free. */
 static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vyre_report *report,
                               vyre_diag *diag)
@@ -236,8 +258,10 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
     if (r->lane_passes_base[lane] != r->pass) {
+        uint64_t start = vy_clock_ns();
         code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
         r->lane_passes_base[lane] = r->pass;
+        report->stage_ns += vy_clock_ns() - start;
     }
     if (code == VYRE_OK) {
         code = find_recorded(r, key, &flight->recorded, diag);
@@ -253,8 +277,10 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
         code = record(r, flight->recorded, key, report, diag);
     }
     c->used = ++r->instance->clock;
+    clear_crumb(device, r->instance, lane);
     flight->passes = key->passes;
     flight->first_pass = r->pass;
+    flight->chunk = r->chunk;
     flight->has_epilogue = key->has_epilogue;
     return code;
 }
@@ -269,7 +295,7 @@ static void count_chunk(const vy_recorded *c, vyre_report *report)
 
 typedef struct pending {
     vy_batch batches[VY_MAX_BATCHES];
-    VkCommandBuffer commands[VY_MAX_BATCHES][3];
+    VkCommandBuffer commands[VY_MAX_BATCHES][4];
     uint32_t lanes[VY_MAX_BATCHES];
     uint32_t count;
 } pending;
@@ -294,12 +320,28 @@ static void add_batch(const vy_replay *r, pending *list, uint32_t lane, bool is_
                                   .signal_count = is_last ? r->signal_count : 0};
 }
 
+/* The last two chunks as one batch, where nobody looks between them. */
+static void join_batches(const vy_replay *r, pending *list)
+{
+    if (list->count != 2 || !r->is_sent || has_until(r)) {
+        return;
+    }
+    vy_batch *a = &list->batches[0], *b = &list->batches[1];
+    for (uint32_t i = 0; i < b->command_count; i++) {
+        list->commands[0][a->command_count++] = b->commands[i];
+    }
+    a->signals = b->signals;
+    a->signal_count = b->signal_count;
+    list->count = 1;
+}
+
 /* Submits as many chunks as there are lanes free, in one call. */
 static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
 {
     pending list = {.count = 0};
     vyre_result code = VYRE_OK;
     vy_chunk_key key;
+    uint64_t begin = vy_clock_ns();
     for (uint32_t i = 0; i < VY_MAX_LANES && code == VYRE_OK; i++) {
         uint32_t lane = r->chunk % VY_MAX_LANES;
         if (is_converged(r) && r->flights[lane].is_busy) {
@@ -318,20 +360,26 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         }
     }
     uint64_t values[VY_MAX_BATCHES] = {0};
-    uint64_t start = vy_clock_ns();
+    uint32_t chunk_count = list.count;
+    join_batches(r, &list);
     if (code == VYRE_OK && list.count) {
+        uint64_t start = vy_clock_ns();
         code = vy_queue_submit_batches(r->pipeline->device, list.batches, list.count, r->label,
                                        values, diag);
-        report->submit_ns += vy_clock_ns() - start;
+        uint64_t end = vy_clock_ns();
+        report->submit_ns += end - start;
+        report->enqueue_ns += end - begin;
         report->submissions += code == VYRE_OK;
     }
-    for (uint32_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0; i < chunk_count; i++) {
         vy_flight *flight = &r->flights[list.lanes[i]];
-        flight->is_busy = code == VYRE_OK;
+        /* After a loss they tell what came last. */
+        flight->is_busy = code == VYRE_OK || code == VYRE_ERROR_DEVICE_LOST;
+        flight->value = UINT64_MAX;
         if (code == VYRE_OK) {
-            flight->value = values[i];
-            r->last_value = values[i];
-            r->instance->recorded[flight->recorded].value = values[i];
+            flight->value = values[i < list.count ? i : list.count - 1];
+            r->last_value = flight->value;
+            r->instance->recorded[flight->recorded].value = flight->value;
             count_chunk(&r->instance->recorded[flight->recorded], report);
         }
     }
@@ -393,16 +441,22 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     return code;
 }
 
-static uint32_t oldest(const vy_replay *r)
+/* Of those in flight whose value is greater. */
+static uint32_t oldest_above(const vy_replay *r, uint64_t value)
 {
     uint32_t best = VY_MAX_LANES;
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
-        if (r->flights[l].is_busy &&
-            (best == VY_MAX_LANES || r->flights[l].value < r->flights[best].value)) {
+        if (r->flights[l].is_busy && r->flights[l].value > value &&
+            (best == VY_MAX_LANES || r->flights[l].chunk < r->flights[best].chunk)) {
             best = l;
         }
     }
     return best;
+}
+
+static uint32_t oldest(const vy_replay *r)
+{
+    return oldest_above(r, 0);
 }
 
 vyre_result vy_replay_advance(vy_replay *r, vyre_report *report, vyre_diag *diag)
@@ -437,7 +491,7 @@ uint64_t vy_replay_next_value(const vy_replay *r)
 
 void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
 {
-    const vyre_device *device = r->pipeline->device;
+    vyre_device *device = r->pipeline->device;
     uint32_t executions = r->instance->dispatch_count;
     report->passes = r->limit;
     report->convergence = VYRE_CONVERGENCE_NONE;
@@ -454,6 +508,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
     report->dispatches_executed = (uint64_t)report->passes * executions;
     if (r->has_first) {
         report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);
+        report->device_start_ns = vy_device_host_time(device, r->first_tick);
         if (executions > 0) {
             report->device_dispatches_ns =
                 vy_ticks_to_ns(device, r->first_dispatch_tick, r->last_dispatch_tick);
@@ -461,29 +516,49 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
     }
 }
 
-void vy_replay_describe(const vy_replay *r, vyre_loss *loss)
+/* The crumb of the chunk that came last of those whose dispatches had begun. */
+static bool find_crumb(const vy_replay *r, uint32_t *out_lane, uint32_t out_crumb[2])
 {
-    uint32_t lane = oldest(r);
-    if (lane == VY_MAX_LANES) {
-        return;
-    }
-    const vy_flight *flight = &r->flights[lane];
     const vy_instance *in = r->instance;
-    const vy_chunk_key *key = &in->recorded[flight->recorded].key;
-    loss->pass = flight->first_pass;
+    bool is_there = false;
+    if (!in->crumbs.mapped || vy_block_invalidate(r->pipeline->device, &in->crumbs, 0,
+                                                  in->crumbs.size, NULL) != VYRE_OK) {
+        return false;
+    }
+    for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+        uint32_t crumb[2];
+        memcpy(crumb, (const unsigned char *)in->crumbs.mapped + CRUMB_SIZE * l, CRUMB_SIZE);
+        /* Words count from 1; 0: no dispatch of it had begun. */
+        bool has_begun = r->flights[l].is_busy && crumb[0] && crumb[0] <= in->execution_count;
+        if (has_begun && (!is_there || r->flights[l].value > r->flights[*out_lane].value)) {
+            is_there = true;
+            *out_lane = l;
+            memcpy(out_crumb, crumb, sizeof crumb);
+        }
+    }
+    return is_there;
+}
+
+uint64_t vy_replay_describe(const vy_replay *r, vyre_loss *loss)
+{
+    if (!r->instance) {
+        return 0;
+    }
+    uint32_t lane = oldest_above(r, vy_queue_seen(r->pipeline->device)), crumb[2];
+    if (lane == VY_MAX_LANES) {
+        return 0;
+    }
+    uint64_t value = r->flights[lane].value;
+    const vy_instance *in = r->instance;
+    const vy_chunk_key *key = &in->recorded[r->flights[lane].recorded].key;
+    loss->pass = r->flights[lane].first_pass;
     if (key->count == 1 && key->first < in->execution_count) {
         loss->segment = in->executions[key->first].segment;
     }
-    if (!in->crumbs.mapped || vy_block_invalidate(r->pipeline->device, &in->crumbs, 0,
-                                                  in->crumbs.size, NULL) != VYRE_OK) {
-        return;
-    }
-    uint32_t crumb[2];
-    memcpy(crumb, (const unsigned char *)in->crumbs.mapped + sizeof crumb * lane, sizeof crumb);
-    /* Words count from 1; 0: no dispatch of it had begun. */
-    if (crumb[0] && crumb[0] <= in->execution_count) {
+    if (find_crumb(r, &lane, crumb)) {
         loss->is_exact = 1;
         loss->segment = in->executions[crumb[0] - 1].segment;
-        loss->pass = flight->first_pass + crumb[1];
+        loss->pass = r->flights[lane].first_pass + crumb[1];
     }
+    return value;
 }

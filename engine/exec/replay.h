@@ -13,14 +13,14 @@
 typedef struct vy_flight {
     bool is_busy;
     uint64_t value; /* of the timeline when it has ended */
-    uint32_t recorded, passes, first_pass;
+    uint32_t chunk, recorded, passes, first_pass;
     bool has_epilogue;
 } vy_flight;
 
 typedef struct vy_replay {
     vyre_pipeline *pipeline;
     vy_instance *instance;
-    uint32_t limit;           /* passes */
+    uint32_t limit; /* passes */
     bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;
@@ -49,8 +49,9 @@ bool vy_replay_is_over(const vy_replay *replay);
 /* The value whose reaching lets vy_replay_advance go on: that of the oldest chunk in flight. */
 uint64_t vy_replay_next_value(const vy_replay *replay);
 void vy_replay_fill_report(const vy_replay *replay, vyre_report *report);
-/* What was running when the device was lost, as far as is known. */
-void vy_replay_describe(const vy_replay *replay, vyre_loss *loss);
+/* What was running when the device was lost, as far as is known. Returns the timeline's value that
+ * it would have reached; 0: nothing of it was. */
+uint64_t vy_replay_describe(const vy_replay *replay, vyre_loss *loss);
 
 /* What a plan of the instance's needs to know; the chunk's own fields are zero. */
 void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *instance,

@@ -4,6 +4,12 @@
 #define INDEX_BITS 24u
 #define FIELD_MASK 0xffffffu
 
+static void collect(vyre_device *device)
+{
+    vy_runs_collect(device);
+    vy_recordings_collect(device, NULL);
+}
+
 vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag)
 {
     vy_runs *runs = vy_alloc_zeroed(&device->allocator, 1, sizeof *runs);
@@ -26,6 +32,7 @@ vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag)
     }
     device->evict = vy_pool_evict;
     device->mover = vy_transfer_mover(device);
+    device->collect = collect;
     return VYRE_OK;
 }
 
@@ -64,6 +71,7 @@ void vy_runs_destroy(vyre_device *device)
         vy_mutex_finish(&runs->mutex);
     }
     device->evict = NULL;
+    device->collect = NULL;
     device->runs = NULL;
     vy_free(&device->allocator, runs, sizeof *runs);
 }
@@ -123,6 +131,8 @@ vy_run *vy_run_take(vyre_device *device)
         run->state = VY_RUN_ACTIVE;
         run->is_driven = true; /* by whoever starts it */
         run->is_abandoned = run->is_stop_wanted = false;
+        run->blocked = 0;
+        run->blocked_ns = 0;
         runs->active++;
     }
     vy_mutex_unlock(&runs->mutex);
@@ -182,10 +192,13 @@ void vy_run_unhold(vyre_device *device, vy_run *run)
 /* ---- Results ----------------------------------------------------------------------------------
  */
 
+/* Under the lock. */
 static vyre_result take_result(const vy_run *run, vyre_report *out_report, vyre_diag *diag)
 {
     if (out_report) {
         *out_report = run->report;
+        out_report->waits = run->blocked;
+        out_report->wait_ns = run->blocked_ns;
     }
     if (run->result != VYRE_OK && diag) {
         *diag = run->diag;

@@ -21,6 +21,8 @@ typedef struct vy_run {
     bool is_abandoned;   /* nobody waits for it: freed when it has ended */
     bool is_stop_wanted; /* no other chunk is to be submitted */
     uint32_t waiters;    /* threads that hold it while they wait */
+    uint32_t blocked;    /* waits that blocked, and how long */
+    uint64_t blocked_ns;
     vyre_pipeline *pipeline;
     vy_instance *instance;
     vy_job job;
@@ -54,7 +56,7 @@ vyre_result vy_run_start(vyre_pipeline *pipeline, const vyre_dispatch_params *pa
                          vyre_diag *diag);
 vyre_ticket vy_run_ticket(const vyre_device *device, const vy_run *run);
 /* Waits until it has ended or the deadline (vy_clock_ns; 0: only looks). TIMEOUT leaves it; after
- * any other error it is abandoned. */
+ * any other error, the run's first, it is abandoned. */
 vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, vyre_diag *diag);
 /* Takes the result and gives the run back. */
 vyre_result vy_run_finish(vyre_device *device, vy_run *run, vyre_report *out_report,

@@ -53,11 +53,14 @@ static void end_run(vy_run *run, vyre_result code)
     vyre_pipeline *p = run->pipeline;
     vyre_device *device = p->device;
     if (code == VYRE_ERROR_DEVICE_LOST) {
-        vy_run_note_loss(device, run);
-        run->diag.segment = device->runs->loss.segment;
-        run->diag.pass = device->runs->loss.pass;
+        vy_run_note_loss(device, run, &run->diag);
     }
-    if (code == VYRE_OK && !run->is_abandoned) {
+    if (code == VYRE_OK && !run->replay.is_sent) {
+        code = vy_invalid(&run->diag,
+                          "%s was given up before its last pass. Fix: wait for its "
+                          "ticket, and destroy its pipeline later",
+                          run->label);
+    } else if (code == VYRE_OK && !run->is_abandoned) {
         code = read_outputs(run, &run->diag);
     }
     if (code == VYRE_OK) {
@@ -74,6 +77,13 @@ static void end_run(vy_run *run, vyre_result code)
     }
     run->result = code;
     run->report.wall_ns = vy_clock_ns() - run->start_ns;
+    if (device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "ended %s: %s, %u passes, %u chunks, read back in %llu, all in %llu ns",
+                     run->label, vyre_result_text(code), (unsigned)run->report.passes,
+                     (unsigned)run->report.chunks, (unsigned long long)run->report.readback_ns,
+                     (unsigned long long)run->report.wall_ns);
+    }
     if (run->done) {
         run->done(run->done_user, vy_run_ticket(device, run), code);
     }
@@ -112,8 +122,7 @@ static bool step(vy_run *run)
     return false;
 }
 
-/* Takes the run to drive it, if nobody has it and it has not ended. Under the lock. */
-static bool take_driving(vy_run *run)
+bool vy_run_take_driving(vy_run *run)
 {
     if (run->state != VY_RUN_ACTIVE || run->is_driven) {
         return false;
@@ -141,29 +150,72 @@ void vy_run_leave_driving(vyre_device *device, vy_run *run, bool has_ended)
     vy_mutex_unlock(&runs->mutex);
 }
 
-/* What the timeline must reach before the run can go on. */
+/* A wait that failed: what the device may still write is kept until it is proven idle. The run ends
+ * with its first error, which is not always the wait's. */
+static vyre_result park(vyre_device *device, vy_run *run, vyre_result code, vyre_diag *diag)
+{
+    vy_mutex_lock(&device->runs->mutex);
+    while (run->state == VY_RUN_ACTIVE && run->is_driven) {
+        vy_condition_wait(&device->runs->changed, &device->runs->mutex, UINT64_MAX);
+    }
+    bool has_ended = run->state != VY_RUN_ACTIVE; /* another thread's wait did not fail */
+    if (!has_ended && run->result == VYRE_OK) {
+        run->result = code;
+    } else if (!has_ended) {
+        code = run->result;
+        if (diag) {
+            *diag = run->diag;
+        }
+    }
+    vy_mutex_unlock(&device->runs->mutex);
+    if (has_ended) {
+        return VYRE_OK;
+    }
+    vy_log_write(&device->log, VYRE_LOG_WARNING,
+                 "waiting for %s failed: its memory is kept until the device is proven idle",
+                 run->label);
+    vy_run_abandon(device, run);
+    return code;
+}
+
+/* What the timeline must reach before the run can go on; after an error, before it can end. */
 static uint64_t awaited(const vy_run *run)
 {
-    uint64_t value = vy_replay_next_value(&run->replay);
+    uint64_t value = run->result == VYRE_OK ? vy_replay_next_value(&run->replay) : 0;
     return value ? value : run->replay.last_value;
+}
+
+/* Blocks until the run may go on; the time counts as the run's, while it is still this one. */
+static vyre_result block(vyre_device *device, vy_run *run, uint32_t generation, uint64_t value,
+                         uint64_t deadline_ns, vyre_diag *diag)
+{
+    vy_runs *runs = device->runs;
+    uint64_t start = vy_clock_ns();
+    bool has_blocked = false;
+    vyre_result code =
+        vy_queue_wait_noting(device, value, deadline_ns, run->label, &has_blocked, diag);
+    vy_mutex_lock(&runs->mutex);
+    if (has_blocked && run->generation == generation) {
+        run->blocked++;
+        run->blocked_ns += vy_clock_ns() - start;
+    }
+    vy_mutex_unlock(&runs->mutex);
+    return code;
 }
 
 vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, vyre_diag *diag)
 {
     vy_runs *runs = device->runs;
-    uint64_t waited_ns = 0;
-    uint32_t waits = 0;
     for (;;) {
         vy_mutex_lock(&runs->mutex);
         if (run->state != VY_RUN_ACTIVE) {
-            run->report.wait_ns += waited_ns;
-            run->report.waits += waits;
             vy_mutex_unlock(&runs->mutex);
             return VYRE_OK;
         }
+        uint32_t generation = run->generation;
         uint64_t now = vy_clock_ns();
         bool is_late = deadline_ns != UINT64_MAX && now >= deadline_ns;
-        if (!take_driving(run)) {
+        if (!vy_run_take_driving(run)) {
             if (!is_late) {
                 vy_condition_wait(&runs->changed, &runs->mutex,
                                   deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
@@ -177,24 +229,19 @@ vyre_result vy_run_wait(vyre_device *device, vy_run *run, uint64_t deadline_ns, 
         vy_mutex_unlock(&runs->mutex);
         bool has_ended = step(run);
         uint64_t value = awaited(run);
-        uint64_t start = vy_clock_ns();
         vy_run_leave_driving(device, run, has_ended);
         if (is_late && !has_ended) {
             break;
         }
         vyre_result code = VYRE_OK;
         if (!has_ended) {
-            code = vy_queue_wait(device, value, deadline_ns, run->label, diag);
-            waited_ns += vy_clock_ns() - start;
-            waits++;
+            code = block(device, run, generation, value, deadline_ns, diag);
         }
         if (code == VYRE_ERROR_TIMEOUT) {
             return code;
         }
         if (code != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
-            /* What the device may still write is kept until it is proven idle. */
-            vy_run_abandon(device, run);
-            return code;
+            return park(device, run, code, diag);
         }
     }
     return vy_diag_set(diag, VYRE_ERROR_TIMEOUT, (vy_loc){0, 0},
@@ -212,7 +259,7 @@ void vy_run_abandon(vyre_device *device, vy_run *run)
     }
     if (run->state == VY_RUN_DONE) {
         vy_run_give_back(runs, run);
-    } else if (run->state == VY_RUN_ACTIVE) {
+    } else if (run->state == VY_RUN_ACTIVE && !run->is_abandoned) {
         run->is_abandoned = run->is_stop_wanted = true;
         runs->abandoned++;
         vy_count(device, parked, 1);
@@ -229,7 +276,7 @@ void vy_runs_collect(vyre_device *device)
         vy_run *run = NULL;
         vy_mutex_lock(&runs->mutex);
         bool is_end = runs->abandoned == 0 || i >= runs->count;
-        if (!is_end && runs->list[i]->is_abandoned && take_driving(runs->list[i])) {
+        if (!is_end && runs->list[i]->is_abandoned && vy_run_take_driving(runs->list[i])) {
             run = runs->list[i];
         }
         vy_mutex_unlock(&runs->mutex);
@@ -242,6 +289,35 @@ void vy_runs_collect(vyre_device *device)
     }
 }
 
+/* Moves a run to its end whatever happens, without submitting more of it. Held by the caller. */
+static void force_end(vyre_device *device, vy_run *run)
+{
+    vy_runs *runs = device->runs;
+    vy_mutex_lock(&runs->mutex);
+    uint32_t generation = run->generation;
+    run->is_stop_wanted = true;
+    while (run->state == VY_RUN_ACTIVE && run->generation == generation) {
+        if (!vy_run_take_driving(run)) {
+            vy_condition_wait(&runs->changed, &runs->mutex, UINT64_MAX);
+            continue;
+        }
+        vy_mutex_unlock(&runs->mutex);
+        vy_queue_drain(device, run->replay.last_value);
+        bool has_ended = step(run);
+        if (!has_ended && run->replay.is_stopped) {
+            /* The timeline cannot be read: draining it was the proof. */
+            end_run(run, run->result == VYRE_OK ? VYRE_ERROR_DISPATCH_FAILED : run->result);
+            has_ended = true;
+        }
+        vy_run_leave_driving(device, run, has_ended);
+        vy_mutex_lock(&runs->mutex);
+    }
+    if (run->state == VY_RUN_DONE && run->generation == generation) {
+        vy_run_give_back(runs, run);
+    }
+    vy_mutex_unlock(&runs->mutex);
+}
+
 void vy_runs_end(vyre_device *device, const vyre_pipeline *pipeline)
 {
     vy_runs *runs = device->runs;
@@ -251,23 +327,16 @@ void vy_runs_end(vyre_device *device, const vyre_pipeline *pipeline)
         bool is_meant =
             run && run->state != VY_RUN_FREE && (!pipeline || run->pipeline == pipeline);
         if (is_meant) {
-            run->is_stop_wanted = true;
             run->waiters++;
         }
         vy_mutex_unlock(&runs->mutex);
         if (!run) {
             return;
         }
-        if (!is_meant) {
-            continue;
+        if (is_meant) {
+            force_end(device, run);
+            vy_run_unhold(device, run);
         }
-        if (run->is_abandoned) {
-            vy_queue_drain(device, run->replay.last_value);
-            vy_runs_collect(device);
-        } else if (vy_run_wait(device, run, UINT64_MAX, NULL) == VYRE_OK) {
-            (void)vy_run_finish(device, run, NULL, NULL);
-        }
-        vy_run_unhold(device, run);
     }
 }
 
@@ -282,7 +351,7 @@ vy_thread_result VY_THREAD_CALL vy_runs_drive(void *argument)
         uint64_t value = 0;
         for (uint32_t i = 0; i < runs->count; i++) {
             vy_run *run = runs->list[i];
-            if (!take_driving(run)) {
+            if (!vy_run_take_driving(run)) {
                 continue;
             }
             vy_mutex_unlock(&runs->mutex);
@@ -294,8 +363,12 @@ vy_thread_result VY_THREAD_CALL vy_runs_drive(void *argument)
         }
         if (value) {
             vy_mutex_unlock(&runs->mutex);
-            (void)vy_queue_wait(device, value, vy_clock_ns() + TICK_NS, "work in flight", NULL);
+            vyre_result code =
+                vy_queue_wait(device, value, vy_clock_ns() + TICK_NS, "work in flight", NULL);
             vy_mutex_lock(&runs->mutex);
+            if (code != VYRE_OK && code != VYRE_ERROR_TIMEOUT && !runs->is_ending) {
+                vy_condition_wait(&runs->changed, &runs->mutex, TICK_NS);
+            }
         } else if (!runs->is_ending) {
             vy_condition_wait(&runs->changed, &runs->mutex, runs->active ? TICK_NS : UINT64_MAX);
         }

@@ -31,7 +31,9 @@ void vy_run_give_back(vy_runs *runs, vy_run *run);
 void vy_run_leave_driving(vyre_device *device, vy_run *run, bool has_ended);
 /* The device's own thread. */
 vy_thread_result VY_THREAD_CALL vy_runs_drive(void *device);
-/* Remembers what a lost run was at. */
-void vy_run_note_loss(vyre_device *device, const vy_run *run);
+/* Takes the run to drive it, if nobody has it and it has not ended. Under the table's lock. */
+bool vy_run_take_driving(vy_run *run);
+/* Remembers what a lost run was at, and says so in diag. By the thread that drives it. */
+void vy_run_note_loss(vyre_device *device, const vy_run *run, vyre_diag *diag);
 
 #endif

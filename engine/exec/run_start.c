@@ -25,6 +25,7 @@ static vyre_result stage_inputs(vy_run *run, vyre_diag *diag)
                : VYRE_OK;
 }
 
+/* Pipelines, instance, and what the dispatch is made of in it. */
 static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
@@ -44,6 +45,7 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
         code = vy_instance_prepare(p, run->instance, job, choice, &run->moves, true, diag);
     }
     uint64_t start = vy_clock_ns();
+    run->report.plan_ns = start - run->start_ns;
     if (code == VYRE_OK) {
         vy_report_memory(run->instance, &run->report);
         code = stage_inputs(run, diag);
@@ -60,12 +62,6 @@ static vyre_result take_sync(vy_run *run, const vyre_host_sync *sync, vyre_diag 
     vy_replay *r = &run->replay;
     if (!sync) {
         return VYRE_OK;
-    }
-    if (sync->wait_count > VY_MAX_HOST_SEMAPHORES || sync->signal_count > VY_MAX_HOST_SEMAPHORES) {
-        return vy_invalid(diag,
-                          "more than %u semaphores to wait for or to signal were given. Fix: "
-                          "give fewer",
-                          VY_MAX_HOST_SEMAPHORES);
     }
     for (uint32_t i = 0; i < sync->wait_count; i++) {
         run->waits[i] = (vy_semaphore){sync->waits[i].semaphore, sync->waits[i].value};
@@ -85,7 +81,9 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
 {
     vyre_pipeline *p = run->pipeline;
     vyre_result code = vy_job_init(p, params, false, &run->scratch, &run->job, diag);
-    run->report.plan_ns = vy_clock_ns() - run->start_ns;
+    if (code == VYRE_OK) {
+        code = vy_ownership_check(p, &run->job, params->sync, diag);
+    }
     if (code != VYRE_OK) {
         return code;
     }
@@ -107,6 +105,23 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
         run->report.descriptor_writes = run->instance->descriptor_writes;
     }
     return code;
+}
+
+static void trace(const vy_run *run)
+{
+    const vyre_report *r = &run->report;
+    const vy_shape *shape = &run->job.shape;
+    const vyre_pipeline *p = run->pipeline;
+    vy_log_write(&p->device->log, VYRE_LOG_DEBUG,
+                 "started %s: %u buffers by %s, %u x %u x %u workgroups%s, %u segments, %u passes; "
+                 "planned in %llu, staged in %llu, recorded in %llu, submitted in %llu, all in "
+                 "%llu ns",
+                 run->label, (unsigned)p->binding_count, r->bindings, (unsigned)shape->groups[0],
+                 (unsigned)shape->groups[1], (unsigned)shape->groups[2],
+                 shape->is_folded ? " (folded)" : "", (unsigned)r->segments,
+                 (unsigned)shape->passes, (unsigned long long)r->plan_ns,
+                 (unsigned long long)r->stage_ns, (unsigned long long)r->record_ns,
+                 (unsigned long long)r->submit_ns, (unsigned long long)r->enqueue_ns);
 }
 
 vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, vy_run *run,
@@ -134,8 +149,14 @@ vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, v
             vy_job_release(p, &run->job, run->replay.last_value);
         }
         run->report.enqueue_ns = vy_clock_ns() - run->start_ns;
+        if (device->debug & VYRE_DEBUG_TRACE) {
+            trace(run);
+        }
         vy_run_leave_driving(device, run, false);
         return VYRE_OK;
+    }
+    if (code == VYRE_ERROR_DEVICE_LOST) {
+        vy_run_note_loss(device, run, diag);
     }
     vy_queue_drain(device, run->replay.last_value);
     vy_job_release(p, &run->job, run->replay.last_value);

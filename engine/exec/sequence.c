@@ -193,7 +193,7 @@ static vyre_result record_step(vyre_sequence *s, uint32_t index, bool is_first, 
     s->in_chunk += dispatches;
     s->dispatch_count += dispatches;
     return vy_recording_record(r, current(s), waits ? VY_BORDER_ENGINE : VY_BORDER_NONE,
-                               VY_BORDER_NONE, diag);
+                               VY_BORDER_NONE, NULL, diag);
 }
 
 static void record_downloads(vyre_sequence *s)
@@ -365,6 +365,7 @@ static vyre_result create_queries(vyre_sequence *s, vyre_diag *diag)
         s->queries = VK_NULL_HANDLE;
         return vy_vk_error(d, diag, result, "vkCreateQueryPool");
     }
+    vy_set_name(d, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)s->queries, "vyre sequence");
     return VYRE_OK;
 }
 

@@ -40,6 +40,7 @@ static vyre_result make_set(run_state *r, vyre_diag *diag)
         r->pool = VK_NULL_HANDLE;
         return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
     }
+    vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)r->pool, "vyre trial");
     VkDescriptorSetAllocateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = r->pool,

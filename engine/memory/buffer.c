@@ -122,6 +122,11 @@ static vyre_result remove_buffer(vyre_device *device, vyre_buffer *buffer, bool 
     }
     (void)vy_resident_collect(device);
     vyre_result code = vy_slot_remove(device, *buffer, may_defer, diag);
+    if (code == VYRE_ERROR_BUSY && device->collect) {
+        /* Perhaps a recording has it that retired since somebody looked. */
+        device->collect(device);
+        code = vy_slot_remove(device, *buffer, may_defer, diag);
+    }
     if (code == VYRE_OK) {
         *buffer = (vyre_buffer){0};
     }

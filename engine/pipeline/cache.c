@@ -59,6 +59,7 @@ static VkResult make(vyre_device *device, const void *data, size_t size, VkPipel
     if (result != VK_SUCCESS) {
         *out = VK_NULL_HANDLE;
     }
+    vy_set_name(device, VK_OBJECT_TYPE_PIPELINE_CACHE, (uint64_t)*out, "vyre pipeline cache");
     return result;
 }
 

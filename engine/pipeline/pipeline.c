@@ -95,6 +95,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     if (result != VK_SUCCESS) {
         return vy_vk_error(device, diag, result, "vkCreateShaderModule");
     }
+    vy_count(device, modules, 1);
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];

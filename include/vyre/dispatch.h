@@ -135,12 +135,12 @@ typedef struct vyre_report {
     uint32_t recordings, recordings_reused;
     uint64_t spill_size, staging_size, scratch_size, argument_size; /* hidden memory, in bytes */
     int is_folded; /* the grid was larger than the device launches at once */
-    /* The host's time: the whole from call to result; of it up to the return of the last submission
-     * (with checks, copies of inputs, recording), and blocked in waits. */
+    /* The host's time: the whole from call to result; of it all that leads to submissions (checks,
+     * copies of inputs, recording, the submit calls, of every chunk), and blocked in waits. */
     uint64_t wall_ns, enqueue_ns, wait_ns;
-    /* The parts of enqueue_ns and what followed: checks and planning; recording; writing inputs and
-     * arguments; the submit calls; copying outputs. The rest of wall_ns is time in which the caller
-     * did something else. */
+    /* The parts of enqueue_ns: checks, planning and pipelines; recording; writing inputs and
+     * arguments; the submit calls. Then copying outputs, which is not in it. The rest of wall_ns is
+     * time in which the caller did something else. */
     uint64_t plan_ns, record_ns, stage_ns, submit_ns, readback_ns;
     /* The device's time, the same on every path: first dispatch's start to last dispatch's end, and
      * first command's start to last command's end. VYRE_NS_NONE without VYRE_DISPATCH_TIMED, and

@@ -217,9 +217,12 @@ typedef struct vyre_ownership {
 /* For vyre_dispatch_params.sync. Waits hold up everything of the dispatch; signals follow its last
  * command, and are made also when a fixpoint ends early. After an error from the call, or a
  * dispatch that is dropped before its passes were all submitted, no signal was or will be made.
- * acquires: the host has recorded the release on queue_family, to this device's family, and the
- * waits order it before. releases: the host records the acquire on queue_family afterwards, ordered
- * by the signals. Both cost command buffers recorded anew for each dispatch. */
+ * Work that waits for a signal on the same queue must be submitted after the dispatch's last chunk
+ * (vyre_ticket_export tells), or the queue waits for itself: with `until`, beyond three passes,
+ * that is some time after the call. acquires: the host has recorded the release on queue_family, to
+ * this device's family, and the waits order it before. releases: the host records the acquire on
+ * queue_family afterwards, ordered by the signals. Both cost command buffers recorded anew for each
+ * dispatch. */
 typedef struct vyre_host_sync {
     uint32_t wait_count, signal_count, acquire_count, release_count;
     const vyre_semaphore_point *waits, *signals;
@@ -246,13 +249,14 @@ VYRE_API uint32_t vyre_device_queue_family(const vyre_device *device);
 typedef enum vyre_barriers { VYRE_BARRIERS_LIBRARY, VYRE_BARRIERS_HOST } vyre_barriers;
 
 /* When the submissions of a recording have ended, so that what they use can be used again: one of
- * - a timeline semaphore's value, given here or, once it is known, by vyre_recording_retire_at;
+ * - a timeline semaphore's value, given here or, once it is known, by vyre_recording_retire_at. The
+ *   semaphore must live until the first vyre_device_retire after the value was reached;
  * - a frame number, which vyre_device_retire passes;
  * - neither: vyre_recording_destroy is called after the end. */
 typedef struct vyre_retirement {
     VkSemaphore semaphore; /* VK_NULL_HANDLE: none */
-    uint64_t value;
-    uint64_t frame; /* from 1; 0: none */
+    uint64_t value;        /* not 0 */
+    uint64_t frame;        /* from 1, and not retired yet when vyre_record gets it; 0: none */
 } vyre_retirement;
 
 typedef struct vyre_record_params {
@@ -295,9 +299,11 @@ VYRE_API int vyre_recording_is_retired(const vyre_recording *recording);
 VYRE_API VYRE_CHECK vyre_result vyre_recording_report(vyre_recording *recording,
                                                       vyre_report *out_report, vyre_diag *diag);
 /* With a retirement: at any time, and what the commands use is kept until it comes. Without: after
- * the last submission completed. */
+ * the last submission completed. vyre_pipeline_destroy waits for retirements that have not come,
+ * two seconds for a semaphore's, then for the device to be idle. */
 VYRE_API void vyre_recording_destroy(vyre_recording **recording);
-/* All frames up to this one have ended on the device. */
+/* All frames up to this one have ended on the device (never backwards). Lets go of everything that
+ * has retired, by semaphores too: 0 does only that. */
 VYRE_API void vyre_device_retire(vyre_device *device, uint64_t frame);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
-/* See fake_machine.h. Of the two forms of modules, the one with descriptors. */
+/* See fake_machine.h. */
 #include "tests/engine/fake_machine.h"
 
-#include "codegen/spirv/interface.h"
 #include "tests/support/machine.h"
 
 #include <string.h>
@@ -19,6 +18,12 @@ static void run_group(machine *m, const uint32_t size[3])
     }
 }
 
+/* The fake's addresses are pointers. */
+static uint32_t *find_word(uint64_t address)
+{
+    return (uint32_t *)(uintptr_t)address;
+}
+
 void fake_machine_execute(const fake_dispatch *d)
 {
     machine m;
@@ -31,7 +36,8 @@ void fake_machine_execute(const fake_dispatch *d)
         m.spec[i] = d->spec[i];
         m.has_spec[i] = d->has_spec[i];
     }
-    memcpy(m.push, d->push + VY_PUSH_PASS / sizeof(uint32_t), sizeof m.push);
+    memcpy(m.push, d->push, sizeof m.push);
+    m.find = find_word;
     memcpy(m.launched, d->groups, sizeof m.launched);
     uint32_t size[3];
     for (uint32_t i = 0; i < 3; i++) {

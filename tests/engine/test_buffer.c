@@ -105,6 +105,9 @@ static void test_mapped_buffer_is_seen_both_ways(void **state)
         assert_int_equal(vyre_buffer_map(device, buffer, &again, NULL, &diag), VYRE_OK);
         assert_ptr_equal(data, again);
         uint32_t *words = data;
+        assert_int_equal(
+            vyre_buffer_sync_mapped(device, buffer, 0, 40, VYRE_MAPPED_FROM_DEVICE, &diag),
+            VYRE_OK); /* which made it zero */
         for (uint32_t i = 0; i < 10; i++) {
             assert_int_equal(words[i], 0);
             words[i] = i;

@@ -105,6 +105,11 @@ void fake_commands_clear(VkCommandBuffer b)
             free(b->commands[i].data);
         }
     }
+    while (b->pushed) {
+        VkDescriptorSet set = b->pushed;
+        b->pushed = set->next;
+        free(set);
+    }
     b->count = 0;
     b->bound = (fake_command){0};
 }
@@ -222,6 +227,34 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdBindDescriptorSets(
     b->bound.set = count ? sets[0] : VK_NULL_HANDLE;
 }
 
+/* What was pushed before stays where nothing new is: as sets of the command buffer's own. */
+static VKAPI_ATTR void VKAPI_CALL fake_CmdPushDescriptorSetKHR(VkCommandBuffer b,
+                                                               VkPipelineBindPoint point,
+                                                               VkPipelineLayout layout,
+                                                               uint32_t number, uint32_t count,
+                                                               const VkWriteDescriptorSet *writes)
+{
+    (void)point;
+    (void)layout;
+    (void)number;
+    fake_enter(&b->pool->object.users);
+    VkDescriptorSet set = calloc(1, sizeof *set);
+    if (set) {
+        if (b->pushed) {
+            *set = *b->pushed;
+        }
+        set->next = b->pushed;
+        b->pushed = set;
+        b->bound.set = set;
+        for (uint32_t w = 0; w < count; w++) {
+            if (writes[w].dstBinding < FAKE_MAX_BINDINGS) {
+                set->buffers[writes[w].dstBinding] = writes[w].pBufferInfo[0];
+            }
+        }
+    }
+    fake_leave(&b->pool->object.users);
+}
+
 static VKAPI_ATTR void VKAPI_CALL fake_CmdPushConstants(VkCommandBuffer b, VkPipelineLayout layout,
                                                         VkShaderStageFlags stages, uint32_t offset,
                                                         uint32_t size, const void *data)
@@ -294,6 +327,9 @@ PFN_vkVoidFunction fake_find_command(const char *name)
     FAKE_TAKE(CmdBindPipeline)
     FAKE_TAKE(CmdBindDescriptorSets)
     FAKE_TAKE(CmdPushConstants)
+    if (fake_enabled(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
+        FAKE_TAKE(CmdPushDescriptorSetKHR)
+    }
     FAKE_TAKE(CmdPipelineBarrier)
     FAKE_TAKE(CmdPipelineBarrier2)
     FAKE_TAKE(CmdResetQueryPool)

@@ -176,6 +176,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPipelineCacheData(VkDevice device,
     return VK_SUCCESS;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL fake_MergePipelineCaches(VkDevice device,
+                                                               VkPipelineCache target,
+                                                               uint32_t count,
+                                                               const VkPipelineCache *sources)
+{
+    (void)device;
+    (void)sources;
+    if (count == 0) {
+        fake_violation();
+    }
+    fake_enter(&target->object.users);
+    fake_leave(&target->object.users);
+    return VK_SUCCESS;
+}
+
 /* ---- Shaders --------------------------------------------------------------------------------- */
 
 static uint32_t *copy_words(const uint32_t *words, size_t size)
@@ -437,19 +452,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetCalibratedTimestampsEXT(
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR void VKAPI_CALL fake_CmdPushDescriptorSetKHR(VkCommandBuffer commands,
-                                                               VkPipelineBindPoint point,
-                                                               VkPipelineLayout layout,
-                                                               uint32_t set, uint32_t count,
-                                                               const VkWriteDescriptorSet *writes)
+static VKAPI_ATTR VkDeviceAddress VKAPI_CALL
+fake_GetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo *info)
 {
-    (void)commands;
-    (void)point;
-    (void)layout;
-    (void)set;
-    (void)count;
-    (void)writes;
-    fake_violation(); /* not made yet */
+    (void)device;
+    return (uint64_t)(uintptr_t)(info->buffer->memory->data + info->buffer->offset);
 }
 
 /* The engine has no images; VMA only asks that these be there. */
@@ -477,8 +484,8 @@ static PFN_vkVoidFunction find_extension(VkDevice device, const char *name)
     if (has_extension(device, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
         FAKE_TAKE(GetCalibratedTimestampsEXT)
     }
-    if (has_extension(device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
-        FAKE_TAKE(CmdPushDescriptorSetKHR)
+    if (fake.has_addresses) {
+        FAKE_TAKE(GetBufferDeviceAddress)
     }
     return strstr(name, "Image") ? (PFN_vkVoidFunction)fake_no_image : NULL;
 }
@@ -503,6 +510,7 @@ PFN_vkVoidFunction fake_find_device(VkDevice device, const char *name)
     DESTROYED_OBJECTS(X)
 #undef X
     FAKE_TAKE(GetPipelineCacheData)
+    FAKE_TAKE(MergePipelineCaches)
     FAKE_TAKE(CreateShaderModule)
     FAKE_TAKE(DestroyShaderModule)
     FAKE_TAKE(CreateComputePipelines)

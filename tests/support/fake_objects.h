@@ -88,7 +88,8 @@ struct VkCommandBuffer_T {
     VkCommandBuffer next;
     fake_command *commands;
     uint32_t count, capacity;
-    fake_command bound; /* pipeline, set and push constants of the next dispatch */
+    VkDescriptorSet pushed; /* that vkCmdPushDescriptorSet made */
+    fake_command bound;     /* pipeline, set and push constants of the next dispatch */
     atomic_int pending;
 };
 struct VkCommandPool_T {

@@ -255,6 +255,7 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevi
             VkPhysicalDeviceVulkan12Features *f12 = (void *)at;
             f12->timelineSemaphore = !fake.no_features;
             f12->vulkanMemoryModel = f12->vulkanMemoryModelDeviceScope = rest;
+            f12->bufferDeviceAddress = fake.has_addresses && rest;
         } else if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
             VkPhysicalDeviceVulkan13Features *f13 = (void *)at;
             f13->synchronization2 = f13->maintenance4 = rest;

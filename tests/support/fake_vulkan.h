@@ -1,7 +1,7 @@
 /* A Vulkan of the tests' own, in plain C: one device whose queue is a thread that runs fills,
  * copies and, through a function that a test gives, dispatches. ThreadSanitizer sees all of it, and
  * it can be what no real driver here is: lost with an account of the fault, with extensions and
- * limits as wanted. Knows what the engine uses and no more. */
+ * limits as wanted. Knows what the engine uses and no more. Addresses of buffers are the host's. */
 #ifndef VY_FAKE_VULKAN_H
 #define VY_FAKE_VULKAN_H
 
@@ -36,6 +36,7 @@ typedef struct fake_settings {
     bool only_required; /* of the features */
     bool no_features;   /* not even these */
     const char *extensions[8];
+    bool has_addresses;      /* the device has bufferDeviceAddress */
     bool has_debug_utils;    /* the instance */
     bool no_compute;         /* the queue family is for transfers */
     uint32_t push_size;      /* maxPushConstantsSize */

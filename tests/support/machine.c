@@ -201,6 +201,9 @@ uint64_t machine_address(uint32_t binding)
 
 static uint32_t *dereference_address(machine *m, uint64_t address)
 {
+    if (m->find) {
+        return m->find(address);
+    }
     for (uint32_t i = 0; i < MACHINE_MAX_BINDINGS; i++) {
         uint64_t first = machine_address(i), end = first + 4ull * m->buffers[i].count;
         if (address >= first && address < end) {

@@ -22,6 +22,8 @@ typedef struct machine {
     uint32_t workgroup[3], launched[3], local[3], local_index;
     uint32_t spec[MACHINE_MAX_SPEC]; /* by SpecId, where has_spec says so */
     bool has_spec[MACHINE_MAX_SPEC];
+    /* The word at an address; NULL: machine_address tells. */
+    uint32_t *(*find)(uint64_t address);
     int sqrt_error;        /* units that Sqrt is off by */
     uint32_t steps;        /* instructions executed by the last run */
     uint32_t access_count; /* loads and stores of storage buffers in the last run */
