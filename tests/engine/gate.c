@@ -30,7 +30,7 @@ vyre_device *gate_open_device(const gate_wishes *wishes)
 {
     vyre_device_params params;
     vyre_device_params_init(&params);
-    params.get_instance_proc_addr = layer_entry();
+    params.get_instance_proc_addr = wishes->entry ? wishes->entry : layer_entry();
     params.validation =
         wishes->validate && engine_validates() ? VYRE_VALIDATION_ON : VYRE_VALIDATION_OFF;
     params.driver_thread = wishes->driver_thread;

@@ -14,11 +14,12 @@ typedef struct gate {
     vyre_host_sync sync;
 } gate;
 
-/* As engine_open, through the layer. Zero and NULL are the defaults. */
+/* As engine_open. Zero and NULL are the defaults: through the layer. */
 typedef struct gate_wishes {
     int validate, driver_thread;
     uint32_t debug;
     const vyre_allocator *allocator;
+    vyre_vulkan_entry entry;
 } gate_wishes;
 vyre_device *gate_open_device(const gate_wishes *wishes);
 
