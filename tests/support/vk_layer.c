@@ -473,6 +473,7 @@ static PFN_vkCreateInstance real_vkCreateInstance;
 static PFN_vkDestroyInstance real_vkDestroyInstance;
 static PFN_vkEnumeratePhysicalDevices real_vkEnumeratePhysicalDevices;
 static PFN_vkCreateDevice real_vkCreateDevice;
+static PFN_vkEnumerateDeviceExtensionProperties real_vkEnumerateDeviceExtensionProperties;
 static PFN_vkGetPhysicalDeviceProperties real_vkGetPhysicalDeviceProperties;
 static PFN_vkGetPhysicalDeviceProperties2 real_vkGetPhysicalDeviceProperties2;
 static PFN_vkGetPhysicalDeviceFeatures2 real_vkGetPhysicalDeviceFeatures2;
@@ -523,6 +524,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkCreateDevice(VkPhysicalDevice physi
     }
     VkResult result = real_vkCreateDevice(physical, info, callbacks, out);
     alive += result == VK_SUCCESS;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkEnumerateDeviceExtensionProperties(
+    VkPhysicalDevice physical, const char *of, uint32_t *count, VkExtensionProperties *list)
+{
+    VkResult result = real_vkEnumerateDeviceExtensionProperties(physical, of, count, list);
+    for (uint32_t i = 0; list && layer.hide_extension && i < *count; i++) {
+        if (strcmp(list[i].extensionName, layer.hide_extension) == 0) {
+            strcpy(list[i].extensionName, "VK_hidden");
+        }
+    }
     return result;
 }
 
@@ -652,6 +665,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance
     TAKE(vkDestroyInstance, found)
     TAKE(vkEnumeratePhysicalDevices, found)
     TAKE(vkCreateDevice, found)
+    TAKE(vkEnumerateDeviceExtensionProperties, found)
     TAKE(vkGetPhysicalDeviceProperties, found)
     TAKE(vkGetPhysicalDeviceProperties2, found)
     TAKE(vkGetPhysicalDeviceFeatures2, found)

@@ -57,10 +57,11 @@ typedef struct layer_settings {
     /* The n-th call (from 1) that can fail gives `failure`, and is not made. 0: none. */
     uint32_t fail_at;
     VkResult failure;
-    const char *fail_only; /* counts only calls of this name */
-    uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
-    uint32_t stop_after;   /* commands recorded behind the n-th dispatch are left out */
-    uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
+    const char *fail_only;      /* counts only calls of this name */
+    uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
+    const char *hide_extension; /* of the device */
+    uint32_t stop_after;        /* commands recorded behind the n-th dispatch are left out */
+    uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
     layer_heaps heaps;
     uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
 } layer_settings;
