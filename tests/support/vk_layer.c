@@ -280,7 +280,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatch(VkCommandBuffer commands, u
     event->groups[2] = z;
     event->pipeline = bound;
     if (!layer.skip_dispatches && !is_stopped()) {
-        dispatches_passed++;
+        dispatches_passed += layer.stop_after > 0;
         real_vkCmdDispatch(commands, x, y, z);
     }
 }
@@ -290,7 +290,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdDispatchIndirect(VkCommandBuffer com
 {
     log_event(LAYER_INDIRECT)->pipeline = bound;
     if (!is_stopped()) {
-        dispatches_passed++;
+        dispatches_passed += layer.stop_after > 0;
         real_vkCmdDispatchIndirect(commands, buffer, offset);
     }
 }

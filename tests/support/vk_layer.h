@@ -60,7 +60,7 @@ typedef struct layer_settings {
     const char *fail_only;      /* counts only calls of this name */
     uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
     const char *hide_extension; /* of the device */
-    uint32_t stop_after;        /* commands recorded behind the n-th dispatch are left out */
+    uint32_t stop_after;        /* commands recorded behind the n-th dispatch from now are left out */
     uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
     layer_heaps heaps;
     uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
