@@ -327,12 +327,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPhysicalDeviceCalibrateableTimeDom
 
 bool fake_enabled(const char *extension)
 {
+    bool is_there = false;
+    pthread_mutex_lock(&fake_mutex);
     for (uint32_t i = 0; i < enabled_count; i++) {
-        if (strcmp(enabled[i], extension) == 0) {
-            return true;
-        }
+        is_there = is_there || strcmp(enabled[i], extension) == 0;
     }
-    return false;
+    pthread_mutex_unlock(&fake_mutex);
+    return is_there;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice from,
@@ -342,11 +343,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice from,
 {
     (void)from;
     (void)callbacks;
+    pthread_mutex_lock(&fake_mutex);
     enabled_count = 0;
     for (uint32_t i = 0; i < info->enabledExtensionCount && enabled_count < 16; i++) {
         strncpy(enabled[enabled_count++], info->ppEnabledExtensionNames[i],
                 VK_MAX_EXTENSION_NAME_SIZE - 1);
     }
+    pthread_mutex_unlock(&fake_mutex);
     *out = fake_object_make(VK_OBJECT_TYPE_DEVICE, sizeof **out);
     if (!*out) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
