@@ -148,6 +148,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceFeatures2(VkPhysicalDe
 static bool is_absent(const char *extension)
 {
     return layer.no_optional ||
+           (layer.hide_extension && strcmp(extension, layer.hide_extension) == 0) ||
            (layer.no_push_descriptor && strcmp(extension, "VK_KHR_push_descriptor") == 0);
 }
 
