@@ -48,7 +48,7 @@ void vy_runs_detach_pipelines(vyre_device *device);
 vy_engine_kernels *vy_runs_kernels(vyre_device *device);
 
 /* A run for a dispatch; NULL where there is no memory. */
-vy_run *vy_run_take(vyre_device *device);
+vy_run *vy_run_take(vyre_pipeline *pipeline);
 /* Starts it; on failure it was given back. On success it is active, and its ticket is live. */
 vyre_result vy_run_start(vyre_pipeline *pipeline, const vyre_dispatch_params *params, vy_run *run,
                          vyre_diag *diag);
