@@ -203,6 +203,7 @@ uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
     }
     free((void *)calls);
     fail_timed(&r, "vkGetSemaphoreCounterValue");
+    fail_timed(&r, "vkGetCalibratedTimestampsEXT");
     r.settings.slow_polls = true;
     fail_timed(&r, "vkWaitSemaphores");
     fail_behind(&r);
