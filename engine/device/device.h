@@ -16,6 +16,7 @@ typedef struct vy_cache vy_cache;           /* engine/pipeline/cache.h */
 typedef struct vy_memory vy_memory;         /* engine/memory/memory.h */
 typedef struct vy_slot_table vy_slot_table; /* engine/memory/buffer.h */
 typedef struct vy_runs vy_runs;             /* engine/exec/run.h */
+typedef struct vy_mover vy_mover;           /* engine/memory/mover.h */
 
 /* Messages on their way to the caller. The address is known to Vulkan: it must not move. */
 typedef struct vy_log {
@@ -77,8 +78,9 @@ struct vyre_device {
     /* Gives idle memory of higher parts back, for whoever is short of it; returns the bytes. No
      * lock is held around it. */
     uint64_t (*evict)(vyre_device *device);
-    /* Lets buffers go that recordings and runs nobody waits for have used up, if such are found. No
-     * lock is held around it. May call the host's `done`. */
+    const vy_mover *mover; /* NULL: transfers are made by commands alone */
+    /* Frees what belongs to work given up that has ended, and lets go of what recordings that have
+     * retired used. May call the host's `done`. No lock is held around it. */
     void (*collect)(vyre_device *device);
     uint64_t memory_limit; /* 0: by the budget */
     char *cache_dir;       /* allocated; NULL: none */

@@ -254,10 +254,11 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
 {
     vyre_device *device = r->pipeline->device;
     vy_flight *flight = &r->flights[lane];
-    key->lane = lane;
+    /* The end alone reads the same in every lane: one recording does for all. */
+    key->lane = key->passes ? lane : 0;
     key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
-    if (r->lane_passes_base[lane] != r->pass) {
+    if (key->passes && r->lane_passes_base[lane] != r->pass) {
         uint64_t start = vy_clock_ns();
         code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
         r->lane_passes_base[lane] = r->pass;

@@ -31,6 +31,7 @@ vyre_result vy_runs_create(vyre_device *device, vyre_diag *diag)
         return vy_diag_no_memory(diag);
     }
     device->evict = vy_pool_evict;
+    device->mover = vy_transfer_mover(device);
     device->collect = collect;
     return VYRE_OK;
 }
@@ -58,6 +59,7 @@ void vy_runs_destroy(vyre_device *device)
         free_run(device, runs->list[i]);
     }
     vy_free(&device->allocator, runs->list, runs->capacity * sizeof(vy_run *));
+    device->mover = NULL;
     vy_engine_kernels_finish(device, &runs->kernels);
     if (runs->has_pipeline_mutex) {
         vy_mutex_finish(&runs->pipeline_mutex);

@@ -46,6 +46,8 @@ void vy_runs_destroy(vyre_device *device);
  */
 void vy_runs_detach_pipelines(vyre_device *device);
 vy_engine_kernels *vy_runs_kernels(vyre_device *device);
+/* Of transfers; NULL where the device has no addresses. */
+const vy_mover *vy_transfer_mover(const vyre_device *device);
 
 /* A run for a dispatch; NULL where there is no memory. */
 vy_run *vy_run_take(vyre_device *device);

@@ -69,6 +69,7 @@ static void end_run(vy_run *run, vyre_result code)
     }
     vy_job_release(p, &run->job, run->replay.last_value);
     if (run->instance) {
+        run->report.descriptor_writes = run->instance->descriptor_writes;
         if (code != VYRE_OK) {
             run->instance->is_shaped = false;
         }

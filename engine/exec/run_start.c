@@ -102,7 +102,6 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
         run->report.is_folded = run->job.shape.is_folded;
         run->report.segments = run->job.execution_count;
         code = vy_replay_start(&run->replay, &run->report, diag);
-        run->report.descriptor_writes = run->instance->descriptor_writes;
     }
     return code;
 }

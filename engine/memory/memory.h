@@ -66,6 +66,8 @@ typedef struct vy_transfer_pool {
     vy_mutex mutex;
     vy_transfer *idle, *parked;
     bool has_mutex;
+    atomic_bool has_kernels;
+    atomic_uint asked; /* moves that kernels would have made, until these are there */
 } vy_transfer_pool;
 vy_transfer_pool *vy_memory_transfers(vyre_device *device);
 void vy_transfer_pool_finish(vyre_device *device, vy_transfer_pool *pool);

@@ -1,5 +1,6 @@
 /* The public transfers: checks a list of them, fuses what touches, and runs it with one submission
- * and one wait where staging holds it. */
+ * and one wait where staging holds it, else in pieces, two of them in flight: the host copies one
+ * while the device copies the other. */
 #include "engine/memory/buffer.h"
 #include "engine/memory/transfer.h"
 #include "engine/memory/transfer_plan.h"
@@ -7,17 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_STAGING   ((uint64_t)64 << 20) /* each way */
-#define MIN_STAGING   ((uint64_t)64 << 10)
-#define MAX_TRANSFERS ((uint64_t)1 << 28)
+/* What goes in one piece. Uploads gain by pieces as soon as there are two. Downloads would too, but
+ * all of theirs has to be there before the first output is written, as long as that is possible. */
+#define MAX_UPLOAD_STAGING   ((uint64_t)8 << 20)
+#define MAX_DOWNLOAD_STAGING ((uint64_t)64 << 20)
+#define PIECE_SIZE           ((uint64_t)4 << 20)
+#define MIN_STAGING          ((uint64_t)64 << 10)
+#define MAX_TRANSFERS        ((uint64_t)1 << 28)
 
-/* A list of ranges of one direction, fused. A range's bytes lie in one stream over all regions; a
- * piece of it is what staging holds at a time. */
+/* A list of ranges of one direction, fused. A range's bytes lie in one stream over all regions,
+ * which is cut into pieces; where there are several, they take turns in the slots of staging. */
 typedef struct stream {
     vy_region *regions;
-    uint32_t *region_of; /* by transfer */
+    VkDeviceAddress *addresses; /* of the regions' buffers */
+    uint32_t *region_of;        /* by transfer */
     vy_fused fused;
-    uint64_t window; /* bytes of staging */
+    uint64_t window; /* bytes of a piece */
     uint32_t pieces;
 } stream;
 
@@ -35,6 +41,8 @@ typedef struct job {
     bool *barriers;
     vy_hazard_room hazards;
     uint32_t step_count;
+    uint32_t last_up, submissions; /* the one with the last piece of the uploads, and all */
+    uint64_t values[VY_TRANSFER_SLOTS];
     vyre_device_counters counted;
 } job;
 
@@ -45,8 +53,10 @@ enum part {
     RESIDENTS,
     SORTED,
     UP_REGIONS,
+    UP_ADDRESSES,
     UP_REGION_OF,
     DOWN_REGIONS,
+    DOWN_ADDRESSES,
     DOWN_REGION_OF,
     STEPS,
     ACCESSES,
@@ -74,8 +84,10 @@ static vyre_result make_room(job *j, vyre_diag *diag)
         [RESIDENTS] = {steps + p->copy_count, sizeof *j->residents},
         [SORTED] = {ups > downs ? ups : downs, sizeof *j->sorted},
         [UP_REGIONS] = {ups, sizeof *j->up.regions},
+        [UP_ADDRESSES] = {ups, sizeof *j->up.addresses},
         [UP_REGION_OF] = {ups, sizeof *j->up.region_of},
         [DOWN_REGIONS] = {downs, sizeof *j->down.regions},
+        [DOWN_ADDRESSES] = {downs, sizeof *j->down.addresses},
         [DOWN_REGION_OF] = {downs, sizeof *j->down.region_of},
         [STEPS] = {steps, sizeof *j->steps},
         [ACCESSES] = {steps, sizeof *j->accesses},
@@ -101,8 +113,10 @@ static vyre_result make_room(job *j, vyre_diag *diag)
     j->residents = (void *)(base + offsets[RESIDENTS]);
     j->sorted = (void *)(base + offsets[SORTED]);
     j->up.regions = (void *)(base + offsets[UP_REGIONS]);
+    j->up.addresses = (void *)(base + offsets[UP_ADDRESSES]);
     j->up.region_of = (void *)(base + offsets[UP_REGION_OF]);
     j->down.regions = (void *)(base + offsets[DOWN_REGIONS]);
+    j->down.addresses = (void *)(base + offsets[DOWN_ADDRESSES]);
     j->down.region_of = (void *)(base + offsets[DOWN_REGION_OF]);
     j->steps = (void *)(base + offsets[STEPS]);
     j->accesses = (void *)(base + offsets[ACCESSES]);
@@ -115,21 +129,10 @@ static vyre_result make_room(job *j, vyre_diag *diag)
 /* ---- Checks ------------------------------------------------------------------------------------
  */
 
-/* Pins the buffer and checks a range of it; the resident stays pinned whatever the answer. */
-static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_buffer buffer,
-                               const uint64_t range[2], VkBufferUsageFlags usage, vyre_diag *diag)
+/* Why that range of a pinned buffer is refused. */
+static vyre_result refuse_range(const vy_resident *r, const char *what, const uint64_t range[2],
+                                VkBufferUsageFlags usage, vyre_diag *diag)
 {
-    char what[64];
-    snprintf(what, sizeof what, "the buffer of %s %u", kind, (unsigned)index);
-    if (j->is_single) {
-        snprintf(what, sizeof what, "the buffer");
-    }
-    vy_resident *r = &j->residents[j->resident_count];
-    vyre_result code = vy_resident_acquire(j->device, buffer, what, r, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    j->resident_count++;
     unsigned long long offset = range[0], size = range[1];
     if (offset > r->size || size > r->size - offset) {
         return vy_invalid(diag,
@@ -137,16 +140,44 @@ static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_bu
                           "keep offset + size within the buffer",
                           size, offset, what, (unsigned long long)r->size);
     }
-    if (!(r->usage & usage)) {
-        return vy_invalid(diag,
-                          "%s was imported without %s. Fix: create it with that usage and say so "
-                          "at the import",
-                          what,
-                          usage == VK_BUFFER_USAGE_TRANSFER_SRC_BIT
-                              ? "VK_BUFFER_USAGE_TRANSFER_SRC_BIT"
-                              : "VK_BUFFER_USAGE_TRANSFER_DST_BIT");
+    return vy_invalid(diag,
+                      "%s was imported without %s. Fix: create it with that usage and say so "
+                      "at the import",
+                      what,
+                      usage == VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+                          ? "VK_BUFFER_USAGE_TRANSFER_SRC_BIT"
+                          : "VK_BUFFER_USAGE_TRANSFER_DST_BIT");
+}
+
+/* What was refused under no name is refused again under its own. */
+static vyre_result refuse_buffer(const job *j, vyre_buffer buffer, const char *what,
+                                 vyre_diag *diag)
+{
+    vy_resident resident;
+    if (vy_resident_acquire(j->device, buffer, what, &resident, diag) == VYRE_OK) {
+        vy_resident_release(j->device, &resident, 0);
     }
-    return VYRE_OK;
+    return VYRE_ERROR_INVALID_ARGUMENT;
+}
+
+/* Pins the buffer and checks a range of it; the resident stays pinned whatever the answer. What it
+ * is called is only put together for an error: that takes longer than the checks. */
+static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_buffer buffer,
+                               const uint64_t range[2], VkBufferUsageFlags usage, vyre_diag *diag)
+{
+    char what[64] = "the buffer";
+    vy_resident *r = &j->residents[j->resident_count];
+    vyre_result code = vy_resident_acquire(j->device, buffer, what, r, diag);
+    bool is_good = code == VYRE_OK && range[0] <= r->size && range[1] <= r->size - range[0] &&
+                   (r->usage & usage);
+    if (!is_good && !j->is_single) {
+        snprintf(what, sizeof what, "the buffer of %s %u", kind, (unsigned)index);
+    }
+    if (code != VYRE_OK) {
+        return j->is_single ? code : refuse_buffer(j, buffer, what, diag);
+    }
+    j->resident_count++;
+    return is_good ? VYRE_OK : refuse_range(r, what, range, usage, diag);
 }
 
 static vyre_result check_fill(job *j, uint32_t i, vyre_diag *diag)
@@ -256,6 +287,19 @@ static uint64_t buffer_key(const vy_resident *r)
     return (uint64_t)r->buffer;
 }
 
+static bool fuse_stream(job *j, stream *s, const vy_resident *residents, uint32_t count)
+{
+    if (!vy_fuse(j->sorted, count, s->regions, s->region_of, &s->fused)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (s->region_of[i] != VY_NO_REGION) {
+            s->addresses[s->region_of[i]] = residents[i].address;
+        }
+    }
+    return true;
+}
+
 static bool fuse(job *j)
 {
     const vyre_transfer_params *p = j->p;
@@ -264,7 +308,7 @@ static bool fuse(job *j)
         const vyre_upload *u = &p->uploads[i];
         j->sorted[i] = (vy_placed_range){{buffer_key(&r[i]), u->offset, u->size}, i};
     }
-    if (!vy_fuse(j->sorted, p->upload_count, j->up.regions, j->up.region_of, &j->up.fused)) {
+    if (!fuse_stream(j, &j->up, r, p->upload_count)) {
         return false;
     }
     r += p->upload_count + 2 * (size_t)p->copy_count;
@@ -272,14 +316,15 @@ static bool fuse(job *j)
         const vyre_download *d = &p->downloads[i];
         j->sorted[i] = (vy_placed_range){{buffer_key(&r[i]), d->offset, d->size}, i};
     }
-    return vy_fuse(j->sorted, p->download_count, j->down.regions, j->down.region_of,
-                   &j->down.fused);
+    return fuse_stream(j, &j->down, r, p->download_count);
 }
 
 /* Staging for the stream, smaller where memory is short. */
 static vyre_result stage(job *j, stream *s, vy_memory_kind kind, vy_block *block, vyre_diag *diag)
 {
-    uint64_t wanted = s->fused.size < MAX_STAGING ? s->fused.size : MAX_STAGING;
+    uint64_t most = kind == VY_MEMORY_UPLOAD ? MAX_UPLOAD_STAGING : MAX_DOWNLOAD_STAGING;
+    bool is_whole = s->fused.size <= most;
+    uint64_t wanted = is_whole ? s->fused.size : VY_TRANSFER_SLOTS * PIECE_SIZE;
     uint64_t size = MIN_STAGING;
     s->window = 0;
     s->pieces = 0;
@@ -302,9 +347,20 @@ static vyre_result stage(job *j, stream *s, vy_memory_kind kind, vy_block *block
         }
         vy_diag_clear(diag);
     }
-    s->window = block->size < wanted ? block->size : wanted;
+    if (is_whole && s->fused.size <= block->size) {
+        s->window = s->fused.size;
+    } else {
+        uint64_t half = block->size / VY_TRANSFER_SLOTS;
+        s->window = half < PIECE_SIZE ? half : PIECE_SIZE;
+    }
     s->pieces = (uint32_t)((s->fused.size + s->window - 1) / s->window);
     return VYRE_OK;
+}
+
+/* Where the piece lies in staging. */
+static uint64_t slot_offset(const stream *s, uint32_t piece)
+{
+    return piece % VY_TRANSFER_SLOTS * s->window;
 }
 
 /* The part of [begin, begin + size) in the piece, as staging has it. */
@@ -316,7 +372,7 @@ static part_of_stream cut(const stream *s, uint32_t piece, uint64_t begin, uint6
 {
     uint64_t low = piece * s->window, high = low + s->window, end = begin + size;
     uint64_t from = begin > low ? begin : low, to = end < high ? end : high;
-    return from < to ? (part_of_stream){from - low, from - begin, to - from}
+    return from < to ? (part_of_stream){slot_offset(s, piece) + from - low, from - begin, to - from}
                      : (part_of_stream){0, 0, 0};
 }
 
@@ -342,12 +398,13 @@ static vyre_result write_staging(job *j, uint32_t piece, vyre_diag *diag)
                    (size_t)part.size);
         }
     }
-    return vy_block_flush(j->device, &j->t->upload, 0, j->up.window, diag);
+    return vy_block_flush(j->device, &j->t->upload, slot_offset(&j->up, piece), j->up.window, diag);
 }
 
 static vyre_result read_staging(job *j, uint32_t piece, vyre_diag *diag)
 {
-    vyre_result code = vy_block_invalidate(j->device, &j->t->readback, 0, j->down.window, diag);
+    vyre_result code = vy_block_invalidate(j->device, &j->t->readback, slot_offset(&j->down, piece),
+                                           j->down.window, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -374,6 +431,11 @@ static void add_step(job *j, const vy_step *step, const vy_range *read, const vy
     j->step_count++;
 }
 
+static VkDeviceAddress address_at(VkDeviceAddress address, uint64_t offset)
+{
+    return address ? address + offset : 0;
+}
+
 static void add_fills(job *j)
 {
     for (uint32_t i = 0; i < j->p->fill_count; i++) {
@@ -384,6 +446,7 @@ static void add_fills(job *j)
         }
         vy_step step = {.target = j->residents[i].buffer,
                         .target_offset = f->offset,
+                        .target_address = address_at(j->residents[i].address, f->offset),
                         .size = f->size,
                         .word = f->word};
         add_step(j, &step, NULL, &write);
@@ -403,6 +466,8 @@ static void add_copies(job *j)
                         .target = to->buffer,
                         .source_offset = c->source_offset,
                         .target_offset = c->target_offset,
+                        .source_address = address_at(from->address, c->source_offset),
+                        .target_address = address_at(to->address, c->target_offset),
                         .size = c->size};
         vy_range read = {buffer_key(from), c->source_offset, c->size};
         vy_range write = {buffer_key(to), c->target_offset, c->size};
@@ -421,19 +486,24 @@ static void add_regions(job *j, const stream *s, uint32_t piece, bool is_up)
         }
         vy_range range = {r->range.key, r->range.offset + part.skipped, part.size};
         vy_step step = {.size = part.size};
+        VkDeviceAddress address = address_at(s->addresses[i], range.offset);
         if (is_up) {
             step.source = j->t->upload.buffer;
             step.source_offset = part.staging;
+            step.source_address = address_at(j->t->upload.address, part.staging);
             step.target = (VkBuffer)r->range.key;
             step.target_offset = range.offset;
+            step.target_address = address;
             add_step(j, &step, NULL, &range);
             j->counted.uploads++;
             j->counted.upload_size += part.size;
         } else {
             step.source = (VkBuffer)r->range.key;
             step.source_offset = range.offset;
+            step.source_address = address;
             step.target = j->t->readback.buffer;
             step.target_offset = part.staging;
+            step.target_address = address_at(j->t->readback.address, part.staging);
             add_step(j, &step, &range, NULL);
             j->counted.downloads++;
             j->counted.download_size += part.size;
@@ -441,12 +511,16 @@ static void add_regions(job *j, const stream *s, uint32_t piece, bool is_up)
     }
 }
 
+static bool has_download(const job *j, uint32_t index)
+{
+    return index >= j->last_up && index - j->last_up < j->down.pieces;
+}
+
 /* Submission `index`: uploads come in pieces first, the last of them with the copies and the first
  * piece of the downloads, whose other pieces follow. */
-static vyre_result submit(job *j, uint32_t index, uint32_t last_up, vyre_diag *diag)
+static vyre_result submit(job *j, uint32_t index, vyre_diag *diag)
 {
     bool has_up = index < j->up.pieces;
-    bool has_down = index >= last_up && index - last_up < j->down.pieces;
     vyre_result code = has_up ? write_staging(j, index, diag) : VYRE_OK;
     j->step_count = 0;
     if (index == 0) {
@@ -455,20 +529,59 @@ static vyre_result submit(job *j, uint32_t index, uint32_t last_up, vyre_diag *d
     if (has_up) {
         add_regions(j, &j->up, index, true);
     }
-    if (index == last_up) {
+    if (index == j->last_up) {
         add_copies(j);
     }
-    if (has_down) {
-        add_regions(j, &j->down, index - last_up, false);
+    if (has_download(j, index)) {
+        add_regions(j, &j->down, index - j->last_up, false);
     }
+    uint32_t slot = index % VY_TRANSFER_SLOTS;
+    j->values[slot] = 0;
     if (code != VYRE_OK || j->step_count == 0) {
         return code;
     }
     vy_find_barriers(j->accesses, j->step_count, &j->hazards, j->barriers);
-    vy_steps steps = {j->steps, j->barriers, j->step_count, has_down};
-    code = vy_transfer_run(j->device, j->t, &steps, diag);
-    if (code == VYRE_OK && has_down) {
-        code = read_staging(j, index - last_up, diag);
+    vy_steps steps = {.steps = j->steps,
+                      .barriers = j->barriers,
+                      .count = j->step_count,
+                      .slot = slot,
+                      .is_alone = j->submissions == 1,
+                      .reads_back = has_download(j, index)};
+    code = vy_transfer_submit(j->device, j->t, &steps, diag);
+    j->values[slot] = code == VYRE_OK ? j->t->value : 0;
+    return code;
+}
+
+/* Waits for that submission, and takes what it read. */
+static vyre_result finish(job *j, uint32_t index, vyre_diag *diag)
+{
+    uint64_t value = j->values[index % VY_TRANSFER_SLOTS];
+    if (value == 0) {
+        return VYRE_OK;
+    }
+    vyre_result code = vy_queue_wait(j->device, value, UINT64_MAX, "a transfer", diag);
+    if (code == VYRE_OK && has_download(j, index)) {
+        code = read_staging(j, index - j->last_up, diag);
+    }
+    return code;
+}
+
+/* Each submission is finished once the next one is on its way, so that what that one uses, slots
+ * and commands, has ended. */
+static vyre_result submit_all(job *j, vyre_diag *diag)
+{
+    vyre_result code = VYRE_OK;
+    for (uint32_t i = 0; code == VYRE_OK && i < j->submissions; i++) {
+        code = submit(j, i, diag);
+        if (code == VYRE_OK && i > 0) {
+            code = finish(j, i - 1, diag);
+        }
+    }
+    if (code == VYRE_OK) {
+        code = finish(j, j->submissions - 1, diag);
+    }
+    if (code != VYRE_OK && j->submissions > 1) {
+        vy_queue_drain(j->device, j->t->value);
     }
     return code;
 }
@@ -482,12 +595,12 @@ static vyre_result run(job *j, vyre_diag *diag)
     if (code == VYRE_OK) {
         code = stage(j, &j->down, VY_MEMORY_READBACK, &j->t->readback, diag);
     }
-    uint32_t last_up = j->up.pieces ? j->up.pieces - 1 : 0;
-    uint32_t submissions = last_up + (j->down.pieces ? j->down.pieces : 1);
-    for (uint32_t i = 0; code == VYRE_OK && i < submissions; i++) {
-        code = submit(j, i, last_up, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
-    return code;
+    j->last_up = j->up.pieces ? j->up.pieces - 1 : 0;
+    j->submissions = j->last_up + (j->down.pieces ? j->down.pieces : 1);
+    return submit_all(j, diag);
 }
 
 static void count(job *j)

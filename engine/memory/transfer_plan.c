@@ -224,8 +224,12 @@ void vy_find_barriers(const vy_access *accesses, uint32_t count, const vy_hazard
                       bool *out_barriers)
 {
     uint32_t ends = 0, points = 0;
+    bool has_writes = false;
     memset(out_barriers, 0, count * sizeof *out_barriers);
-    if (count < 2) {
+    for (uint32_t i = 0; i < count && !has_writes; i++) {
+        has_writes = accesses[i].write.size > 0;
+    }
+    if (count < 2 || !has_writes) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -75,7 +75,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_sync_mapped(vyre_device *device, vyr
  * Each call waits; it is ordered after everything that the library submitted before. Ranges must
  * lie in their buffers; size 0 does nothing. Everything is checked before anything is done: after
  * INVALID_ARGUMENT nothing was read or written, and after any error host memory is as it was, apart
- * from downloads of more than 64 MiB in one call. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
+ * from downloads of more than 64 MiB in one call (or of less, where there is no room for as much
+ * staging memory): of these a part may have been written, in order, and nothing is in flight any
+ * more. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
  * OUT_OF_HOST_MEMORY, DEVICE_LOST. */
 
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_upload(vyre_device *device, vyre_buffer buffer,
@@ -109,8 +111,9 @@ typedef struct vyre_download {
     void *data;
 } vyre_download;
 
-/* Any number of transfers with one submission and one wait, as long as the data fits the staging
- * memory (64 MiB each way; more goes in pieces). Order: fills, uploads, copies, downloads; within
+/* Any number of transfers with one submission and one wait, up to 8 MiB of uploads and 64 MiB of
+ * downloads; more goes in pieces of 4 MiB, and the host copies one of them while the device copies
+ * the one before. Order: fills, uploads, copies, downloads; within
  * one kind later ones win. Downloads may overlap each other; ranges that touch are read once. */
 typedef struct vyre_transfer_params {
     uint32_t struct_size;

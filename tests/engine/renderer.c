@@ -231,8 +231,16 @@ void renderer_copy_back(renderer *r, VkCommandBuffer commands, VkBuffer source, 
 {
     VkBufferCopy region = {.size = size};
     r->vkCmdCopyBuffer(commands, source, target, 1, &region);
-    renderer_barrier(r, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                     VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    /* Of this buffer alone, so that it does not do for a barrier of the library's. */
+    VkBufferMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+                                     .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                     .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                     .buffer = target,
+                                     .size = VK_WHOLE_SIZE};
+    r->vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                            0, NULL, 1, &barrier, 0, NULL);
 }
 
 void renderer_submit_work(renderer *r, const renderer_submit *s)

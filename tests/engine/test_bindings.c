@@ -732,7 +732,7 @@ static void hide(vyre_device *device, int form)
     engine_release(&p);
 }
 
-static void test_report_tells_hidden_memory(void **state)
+static void test_hidden_memory_of_each_kind_is_told(void **state)
 {
     (void)state;
     in_each_form(LAYER_HEAPS_REAL, hide);
@@ -791,7 +791,7 @@ int main(void)
         cmocka_unit_test(test_bindings_that_are_read_do_not_overlap_written_ones),
         cmocka_unit_test(test_bindings_and_parameters_beyond_push_constants),
         cmocka_unit_test(test_programs_without_bindings_run),
-        cmocka_unit_test(test_report_tells_hidden_memory),
+        cmocka_unit_test(test_hidden_memory_of_each_kind_is_told),
         cmocka_unit_test(test_workgroups_of_any_size_cover_each_element_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ static int close_renderer(void **state)
         vyre_device_destroy(&device);
         renderer_close(&r);
         assert_int_equal(layer_alive(), 0);
+        assert_int_equal(layer_hazards(true), 0);
     }
     return 0;
 }
@@ -207,7 +208,7 @@ static void test_sync_signals_when_a_fixpoint_ends_early(void **state)
         vyre_ticket ticket = must_start(&p, &w);
         vyre_report report = must_wait(&ticket);
         assert_int_equal(report.passes, froms[i] < 4000 ? froms[i] + 1 : 4000);
-        /* Not only some time later: the run has ended with it. */
+        renderer_wait(&r, timeline, i + 1);
         assert_int_equal(renderer_value(&r, timeline), i + 1);
     }
     engine_release(&p);
@@ -590,14 +591,14 @@ static void test_two_imports_of_one_buffer_by_addresses(void **state)
     two_imports(VYRE_BINDINGS_ADDRESS, RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
 }
 
-/* ---- Ownership: a second family that only the layer knows of ----------------------------------
+/* ---- Ownership: between families that only the layer knows of ---------------------------------
  */
 
 static int open_families(void **state)
 {
     (void)state;
     layer_reset();
-    layer.extra_family = true;
+    layer.three_families = true;
     is_open = !engine_has_no_device();
     if (is_open) {
         renderer_open(&r, layer_entry(), 0);

@@ -52,6 +52,7 @@ static int close_renderer(void **state)
     if (is_open) {
         renderer_close(&r);
         assert_int_equal(layer_alive(), 0);
+        assert_int_equal(layer_missing(true), 0);
     }
     return 0;
 }
@@ -250,23 +251,21 @@ static void several_in_one(vyre_binding_mode bindings, VkBufferUsageFlags usage,
                        bindings);
     vyre_binding list[3];
     vyre_record_params params = recording_of(commands, list, buffer);
-    vyre_recording *recordings[4];
+    vyre_recording *recordings[3];
     renderer_begin(&r, commands, 0);
     r.vkCmdFillBuffer(commands, own, 0, SIZE, 740);
     recordings[0] = must_record(&reverse, &params);
-    params.before = VYRE_BARRIERS_HOST; /* the one before ended with a barrier */
+    params.before = VYRE_BARRIERS_HOST; /* the ones before end with a barrier */
     recordings[1] = must_record(&reverse, &params);
     params.dispatch.binding_count = 2;
     recordings[2] = must_record(&grow, &params);
-    params.dispatch.binding_count = 3;
-    recordings[3] = must_record(&reverse, &params);
     renderer_copy_back(&r, commands, own, back, SIZE);
     renderer_end(&r, commands);
     for (int round = 0; round < 2; round++) {
         renderer_submit_and_wait(&r, commands);
         /* All are 740 + 255 + 2 after two, and 1000 after three more. */
         for (uint32_t i = 0; i < COUNT; i++) {
-            assert_int_equal(mapped[i], reversed(1000, i));
+            assert_int_equal(mapped[i], 1000);
         }
         vyre_report report;
         vyre_diag diag;
@@ -278,7 +277,7 @@ static void several_in_one(vyre_binding_mode bindings, VkBufferUsageFlags usage,
         assert_true(report.wall_ns == VYRE_NS_NONE && report.enqueue_ns == VYRE_NS_NONE &&
                     report.record_ns == VYRE_NS_NONE && report.device_ns == VYRE_NS_NONE);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         vyre_recording_destroy(&recordings[i]);
     }
     engine_release(&grow);
@@ -549,10 +548,14 @@ static void run_frames(vyre_binding_mode bindings, VkBufferUsageFlags usage, boo
         params.retirement = by_frame ? (vyre_retirement){.frame = frame}
                                      : (vyre_retirement){.semaphore = timeline, .value = frame};
         renderer_begin(&r, slot->commands, 0);
+        /* The frame before is copied from. */
+        renderer_barrier(&r, slot->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, 0,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0);
         r.vkCmdFillBuffer(slot->commands, own, 0, SIZE, frame);
         vyre_recording *recording = must_record(&p, &params);
         vyre_recording_destroy(&recording);
         list[0].count = COUNT / 2;
+        params.before = VYRE_BARRIERS_HOST; /* the one before ended with a barrier */
         recording = must_record(&p, &params);
         vyre_recording_destroy(&recording);
         renderer_copy_back(&r, slot->commands, own, slot->back, SIZE);
@@ -718,20 +721,24 @@ static void test_record_survives_each_failed_call(void **state)
         layer.failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         layer.fail_at = layer_fallible_calls() + n;
         vyre_result code = vyre_record(s.program.pipeline, &params, &recording, &diag);
+        bool has_failed = layer_fallible_calls() >= layer.fail_at;
         layer.fail_at = 0;
         renderer_end(&r, s.commands);
-        if (code == VYRE_OK) {
+        if (code == VYRE_OK) { /* also where it was the name of something that failed */
             vyre_recording_destroy(&recording);
-            break;
+        } else {
+            failures++;
+            assert_true(has_failed);
+            assert_non_null(strstr(diag.message, "Fix:"));
+            assert_null(recording);
+            assert_nothing_recorded();
         }
-        failures++;
-        assert_non_null(layer_failed());
-        assert_non_null(strstr(diag.message, "Fix:"));
-        assert_null(recording);
-        assert_nothing_recorded();
         assert_int_equal(vyre_buffer_destroy(s.device, &s.buffer, &diag), VYRE_OK);
         s.buffer = renderer_import(s.device, s.own, SIZE, RENDERER_USAGE);
         (void)vyre_device_trim(s.device);
+        if (!has_failed) {
+            break;
+        }
     }
     assert_true(failures > 3);
     close_scene(&s);

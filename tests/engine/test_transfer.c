@@ -520,15 +520,16 @@ static void test_large_transfers_go_in_pieces(void **state)
                                    .downloads = downloads};
     layer_clear_events();
     must_transfer(device, &params);
-    assert_int_equal(layer_count(LAYER_SUBMIT), 3); /* up, up and down, down */
+    /* Pieces of 4 MiB, and one for what is left: the last one up goes with the first one down. */
+    assert_int_equal(layer_count(LAYER_SUBMIT), 2 * 17 - 1);
     assert_memory_equal(from, to, size);
     assert_int_equal(word, 77);
     free(from);
     free(to);
     vyre_device_counters before = counters_of(device);
-    assert_true(vyre_device_trim(device) >= (uint64_t)128 << 20);
+    assert_true(vyre_device_trim(device) >= (uint64_t)16 << 20);
     vyre_device_counters after = counters_of(device);
-    assert_true(before.memory_size - after.memory_size >= (uint64_t)128 << 20);
+    assert_true(before.memory_size - after.memory_size >= (uint64_t)16 << 20);
     assert_int_equal(vyre_device_trim(device), 0);
     must_destroy(device, &buffer);
     must_destroy(device, &other);

@@ -1,6 +1,8 @@
 /* See engine_run.h. */
 #include "tests/support/engine_run.h"
 
+#include "codegen/kernel.h"
+
 #include "vyre/text.h"
 
 #include <setjmp.h>
@@ -72,6 +74,21 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
     return params;
 }
 
+/* For the judge of hazards: all words that the engine may use by addresses. */
+static void note(const vyre_kernel *kernel)
+{
+    for (uint32_t i = 0; i < 2 * vyre_kernel_segment_count(kernel); i++) {
+        vy_variant variant = {VYRE_INTERFACE_ADDRESS, i % 2 != 0};
+        const uint32_t *words = NULL;
+        uint32_t count = 0;
+        vyre_diag diag;
+        if (vy_kernel_variant(kernel, variant, i / 2, &words, &count, &diag) == VYRE_OK) {
+            layer_note_program(words, count, vyre_kernel_binding_count(kernel),
+                               vyre_kernel_param_count(kernel));
+        }
+    }
+}
+
 static engine_program build(vyre_device *device, const char *text, int aliased,
                             vyre_binding_mode mode)
 {
@@ -88,6 +105,7 @@ static engine_program build(vyre_device *device, const char *text, int aliased,
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
+    note(out.kernel);
     vyre_pipeline_params pipeline;
     vyre_pipeline_params_init(&pipeline);
     pipeline.bindings = mode;

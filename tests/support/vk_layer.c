@@ -188,7 +188,7 @@ bool layer_passes_dispatch(void)
 {
     layer_lock();
     bool passes = !layer_is_stopped();
-    dispatches_passed += passes;
+    dispatches_passed += passes && layer.stop_after > 0;
     layer_unlock();
     return passes;
 }

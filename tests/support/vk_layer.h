@@ -30,8 +30,8 @@ typedef struct layer_event {
     VkPipeline pipeline;             /* DISPATCH, INDIRECT: bound */
     uint64_t src_stages, dst_stages; /* BARRIER, in the form of synchronization2 */
     uint64_t src_access, dst_access;
-    bool is_old_form;      /* BARRIER by vkCmdPipelineBarrier */
-    VkBuffer buffer;       /* BARRIER of a buffer alone, by vkCmdPipelineBarrier */
+    bool is_old_form; /* BARRIER by vkCmdPipelineBarrier */
+    VkBuffer buffer;  /* BARRIER of a buffer alone, by vkCmdPipelineBarrier, and its families */
     uint32_t src_family, dst_family;
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
@@ -65,7 +65,6 @@ typedef struct layer_settings {
     bool no_coherent_memory;
     bool drop_flushes; /* of memory that is not coherent: nothing is copied */
     bool no_devices;
-    bool extra_family;         /* behind the real ones, for transfers alone */
     bool three_families;       /* 0: everything, 1: compute and transfer, 2: transfer */
     bool skip_dispatches;      /* vkCmdDispatch does nothing: results are wrong */
     uint64_t max_range;        /* maxStorageBufferRange */
@@ -86,6 +85,7 @@ typedef struct layer_settings {
     VkResult failure_then;
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
+    const char *hide_extension; /* of the device */
     uint32_t stop_after;   /* commands recorded behind the n-th dispatch are left out */
     uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
     bool slow_polls;       /* semaphores have their old values until someone waits (20,000 looks);
@@ -156,9 +156,16 @@ uint32_t layer_fallible_list(const layer_command_errors **out, uint32_t capacity
 /* ---- Hazards ---------------------------------------------------------------------------------
  */
 
+/* For kernels by addresses: how many bindings and params the program of these words has, so that
+ * the ranges that it touches are known exactly. */
+void layer_note_program(const uint32_t *words, size_t count, uint32_t bindings, uint32_t params);
+
 /* Judges everything submitted so far that has ended; returns the number of faults since the last
  * layer_reset or layer_forget_hazards, and prints them where `print`. */
 uint32_t layer_hazards(bool print);
+/* Only those that lack a barrier (of the first that are listed): where a host's own barriers make
+ * the library's needless, which it cannot know. */
+uint32_t layer_missing(bool print);
 /* Dispatches that could not be judged, as nothing is known of what their addresses reach. */
 uint32_t layer_unjudged(void);
 /* Commands and barriers that were judged. */

@@ -121,7 +121,9 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
     const layer_piece *pieces = s->set ? s->set->pieces : s->pushed;
     uint32_t behind = 0;
     c->is_unknown = touches->is_unknown;
-    c->is_move = s->pipeline->is_move;
+    c->has_counts = s->pipeline->has_counts;
+    c->bindings = s->pipeline->bindings;
+    c->params = s->pipeline->params;
     for (uint32_t i = 0; i < touches->count; i++) {
         const spirv_touch *t = &touches->list[i];
         if (t->place != SPIRV_DESCRIPTOR) {
@@ -333,6 +335,12 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPipelineBarrier(
     if (memory_count) {
         event->src_access = memory[0].srcAccessMask;
         event->dst_access = memory[0].dstAccessMask;
+    } else if (buffer_count) {
+        event->buffer = buffers[0].buffer;
+        event->src_access = buffers[0].srcAccessMask;
+        event->dst_access = buffers[0].dstAccessMask;
+        event->src_family = buffers[0].srcQueueFamilyIndex;
+        event->dst_family = buffers[0].dstQueueFamilyIndex;
     }
     if (buffer_count) {
         event->buffer = buffers[0].buffer;

@@ -148,6 +148,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceFeatures2(VkPhysicalDe
 static bool is_absent(const char *extension)
 {
     return layer.no_optional ||
+           (layer.hide_extension && strcmp(extension, layer.hide_extension) == 0) ||
            (layer.no_push_descriptor && strcmp(extension, "VK_KHR_push_descriptor") == 0);
 }
 
@@ -220,12 +221,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceQueueFamilyProperties(
     }
     layer_below.vkGetPhysicalDeviceQueueFamilyProperties(physical, count, list);
     if (!list) {
-        *count += layer.extra_family;
         return;
-    }
-    if (layer.extra_family && *count < room) {
-        list[(*count)++] =
-            (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1};
     }
     if (layer.three_families) {
         *count = room < MAX_FAMILIES ? room : MAX_FAMILIES;

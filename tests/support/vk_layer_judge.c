@@ -54,39 +54,47 @@ static bool read_address(const layer_buffer *block, uint64_t offset, uint64_t *o
     return block && layer_buffer_read(block, offset, out, sizeof *out) && *out != 0;
 }
 
-#define MAX_KIN                                                                                    \
-    64u /* commands at a stream's beginning that are looked at: the segments of a pass */
+#define MAX_KIN 64u /* commands at both ends of a stream: transfers, and the segments of a pass */
 
-/* Bindings end where the next address of the block, or the buffer, begins: their lengths are not
- * known here. A segment loads the addresses that it uses, so that those of the others count too. */
-static uint64_t end_of(const layer_stream *s, uint64_t root, const layer_buffer *block,
-                       const layer_buffer *target, uint64_t address)
+/* The least address behind `address` that the command's bindings begin at, or `end`. */
+static uint64_t next_address(const layer_command *c, uint64_t address, uint64_t end)
+{
+    for (uint32_t i = 0; i < c->behind_count; i++) {
+        const spirv_touch *t = &c->behind[i];
+        uint64_t root = 0, other = 0;
+        if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
+            continue;
+        }
+        memcpy(&root, c->push + t->root, sizeof root);
+        const layer_buffer *block = layer_buffer_at(root);
+        if (block && read_address(block, root - block->address + t->at, &other) &&
+            other > address && other < end) {
+            end = other;
+        }
+    }
+    return end;
+}
+
+/* Where nothing is known of the program, bindings end where the next address, or the buffer,
+ * begins. A command has the addresses that it uses, so that others' count too. */
+static uint64_t end_of(const layer_stream *s, const layer_buffer *target, uint64_t address)
 {
     uint64_t end = target->address + target->size;
-    uint32_t kin = 0;
-    for (uint32_t k = 0; k < s->count && kin < MAX_KIN; k++) {
-        const layer_command *c = &s->commands[k];
-        kin += c->behind_count > 0;
-        for (uint32_t i = 0; i < c->behind_count; i++) {
-            const spirv_touch *t = &c->behind[i];
-            uint64_t other_root = 0, other = 0;
-            if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
-                continue;
-            }
-            memcpy(&other_root, c->push + t->root, sizeof root);
-            if (other_root == root && read_address(block, root - block->address + t->at, &other) &&
-                other > address && other < end) {
-                end = other;
-            }
+    for (uint32_t k = 0; k < s->count; k++) {
+        if (k < MAX_KIN || s->count - k <= MAX_KIN) {
+            end = next_address(&s->commands[k], address, end);
         }
     }
     return end - target->address;
 }
 
-/* Where the block of a fill or copy has the words of the binding whose address is at that byte. */
-static uint32_t length_of_move(uint32_t at)
+/* The word of the block with the length of the binding whose address is at that byte; 0: that is
+ * not known. */
+static uint32_t length_word(const layer_command *c, uint32_t at)
 {
-    return (VY_PARAM_LENGTHS + (at / 4 - vy_param_addresses(2, 0)) / 2) * 4;
+    uint32_t first = vy_param_addresses(c->bindings, c->params);
+    uint32_t binding = (at / 4 - first) / 2;
+    return c->has_counts && binding < c->bindings ? VY_PARAM_LENGTHS + binding : 0;
 }
 
 static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t begin, uint64_t end,
@@ -129,11 +137,10 @@ static bool follow_addresses(const layer_stream *s, const layer_command *c, laye
         if (!target) {
             return false;
         }
-        uint64_t begin = address - target->address;
-        uint64_t end = end_of(s, root, block, target, address);
-        uint32_t words = 0;
-        if (c->is_move &&
-            layer_buffer_read(block, offset + length_of_move(t->at), &words, sizeof words)) {
+        uint64_t begin = address - target->address, end = end_of(s, target, address);
+        uint32_t words = 0, word = length_word(c, t->at);
+        if (word && layer_buffer_read(block, offset + (uint64_t)word * sizeof words, &words,
+                                      sizeof words)) {
             end = begin + (uint64_t)words * sizeof words;
         }
         add_range(out, target, begin, end, t);
@@ -247,6 +254,24 @@ uint32_t layer_hazards(bool print)
     count = judge ? hazard_faults(judge, &faults, &listed) : 0;
     for (uint32_t i = 0; print && i < listed; i++) {
         fprintf(stderr, "hazard: %s\n", faults[i].text);
+    }
+    layer_unlock();
+    return count;
+}
+
+uint32_t layer_missing(bool print)
+{
+    const hazard_fault *faults = NULL;
+    uint32_t listed = 0, count = 0;
+    layer_lock();
+    layer_settle(true);
+    (void)(judge && hazard_faults(judge, &faults, &listed));
+    for (uint32_t i = 0; i < listed; i++) {
+        bool is_meant = faults[i].kind != HAZARD_NEEDLESS_BARRIER;
+        count += is_meant;
+        if (print && is_meant) {
+            fprintf(stderr, "hazard: %s\n", faults[i].text);
+        }
     }
     layer_unlock();
     return count;

@@ -1,5 +1,6 @@
 /* The layer's part about what commands use: modules, pipelines, descriptor sets, and command
  * buffers with their streams, which vk_layer_command.c fills. */
+#include "codegen/base/base.h"
 #include "engine/kernels/kernels.h"
 #include "tests/support/vk_layer_stream.h"
 
@@ -143,17 +144,61 @@ void layer_reset_record(void)
 
 /* ---- Modules, pipelines, sets ---------------------------------------------------------------- */
 
-/* The engine's own fill and copy, whose blocks say how long the ranges are (kernels.h). */
-static bool is_move(const VkShaderModuleCreateInfo *info)
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+#define MAX_PROGRAMS 1024u
+
+/* What is known of modules by their words: the newest. */
+static struct {
+    uint64_t hash;
+    uint32_t bindings, params;
+} programs[MAX_PROGRAMS];
+static uint32_t program_count;
+
+static uint64_t hash_of(const uint32_t *words, size_t count)
 {
-    uint32_t count[2];
-    const uint32_t *words[2] = {vy_kernel_fill(&count[0]), vy_kernel_copy(&count[1])};
-    bool same = false;
-    for (int i = 0; i < 2; i++) {
-        same = same || (info->codeSize == count[i] * sizeof(uint32_t) &&
-                        memcmp(info->pCode, words[i], info->codeSize) == 0);
+    vy_hash hash;
+    vy_hash_init(&hash);
+    vy_hash_bytes(&hash, words, count * sizeof *words);
+    return vy_hash_value(&hash);
+}
+
+void layer_note_program(const uint32_t *words, size_t count, uint32_t bindings, uint32_t params)
+{
+    layer_lock();
+    uint32_t at = program_count++ % MAX_PROGRAMS;
+    programs[at].hash = hash_of(words, count);
+    programs[at].bindings = bindings;
+    programs[at].params = params;
+    layer_unlock();
+}
+
+/* The engine's own kernels are always known. */
+static void note_engine(void)
+{
+    uint32_t count = 0;
+    const uint32_t *words = vy_kernel_fill(&count);
+    layer_note_program(words, count, 1, 1);
+    words = vy_kernel_copy(&count);
+    layer_note_program(words, count, 2, 0);
+    words = vy_kernel_judge(VYRE_INTERFACE_ADDRESS, &count);
+    layer_note_program(words, count, 2, 0);
+}
+
+static void find_counts(const VkShaderModuleCreateInfo *info, layer_module *m)
+{
+    if (program_count == 0) {
+        note_engine();
     }
-    return same;
+    uint64_t hash = hash_of(info->pCode, info->codeSize / sizeof(uint32_t));
+    uint32_t count = program_count < MAX_PROGRAMS ? program_count : MAX_PROGRAMS;
+    for (uint32_t i = 0; i < count; i++) {
+        if (programs[i].hash == hash) {
+            m->has_counts = true;
+            m->bindings = programs[i].bindings;
+            m->params = programs[i].params;
+        }
+    }
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -170,7 +215,7 @@ wrap_vkCreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *info,
     if (m) {
         m->handle = *out;
         m->is_read = spirv_touches_read(info->pCode, info->codeSize / 4, &m->touches);
-        m->is_move = is_move(info);
+        find_counts(info, m);
         m->next = modules;
         modules = m;
     }
@@ -216,7 +261,9 @@ wrap_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t c
             p->touches.is_unknown = !m || !m->is_read;
             if (m && m->is_read) {
                 p->touches = m->touches;
-                p->is_move = m->is_move;
+                p->has_counts = m->has_counts;
+                p->bindings = m->bindings;
+                p->params = m->params;
             }
             p->next = pipelines;
             pipelines = p;

@@ -25,7 +25,9 @@ typedef struct layer_set {
 typedef struct layer_module {
     struct layer_module *next;
     VkShaderModule handle;
-    bool is_read, is_move;
+    bool is_read;
+    bool has_counts; /* the program behind it is known */
+    uint32_t bindings, params;
     spirv_touches touches;
 } layer_module;
 
@@ -33,7 +35,8 @@ typedef struct layer_pipeline {
     struct layer_pipeline *next;
     VkPipeline handle;
     spirv_touches touches;
-    bool is_move; /* the engine's fill or copy */
+    bool has_counts;
+    uint32_t bindings, params;
 } layer_pipeline;
 
 struct layer_stream;
@@ -43,7 +46,8 @@ typedef struct layer_command {
     uint32_t groups[3];
     bool is_unknown;      /* touches something that nobody knows */
     bool touches_nothing; /* no workgroups */
-    bool is_move;
+    bool has_counts;      /* of the program */
+    uint32_t bindings, params;
     hazard_access *accesses;
     uint32_t access_count;
     /* Through addresses, known once it has run, with the push constants: allocated together. */

@@ -229,7 +229,9 @@ static void check_names(const char *document, const char *prefix, const char *he
         if (is_inside || word[length - 1] == '_') {
             continue;
         }
-        if (!has_word(headers, word)) {
+        char row[sizeof word + 8]; /* of a list of results */
+        snprintf(row, sizeof row, "X(%s,", word + 5);
+        if (!has_word(headers, word) && !strstr(headers, row)) {
             fail_msg("%s names %s, which no header has", document, word);
         }
         count++;
