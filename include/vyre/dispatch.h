@@ -77,15 +77,18 @@ typedef struct vyre_binding {
 
 struct vyre_host_sync; /* vulkan.h */
 
-#define VYRE_DISPATCH_NO_READBACK 1u /* every `out` is taken for NULL: results stay on the device */
-#define VYRE_DISPATCH_TIMED       2u /* the report has the device's times: some microseconds more */
+/* Every `out` is taken for NULL: results stay on the device. */
+#define VYRE_DISPATCH_NO_READBACK 1u
+/* The report has the device's times, which costs some microseconds. */
+#define VYRE_DISPATCH_TIMED 2u
 
 typedef struct vyre_ticket {
     uint64_t bits;
 } vyre_ticket; /* a run in flight; a value as vyre_buffer is one. All zero is no ticket. */
 
 /* Called once for a run, when a call that polls or waits, or the device's thread, sees its end;
- * `result` is what waiting for the ticket gives. Must not call into the library. */
+ * `result` is what waiting for the ticket gives; for a run given up before its last pass was
+ * submitted, INVALID_ARGUMENT. Must not call into the library. */
 typedef void (*vyre_done_fn)(void *user, vyre_ticket ticket, vyre_result result);
 
 typedef struct vyre_dispatch_params {
