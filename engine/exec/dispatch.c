@@ -28,7 +28,7 @@ static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *gi
     if (code != VYRE_OK) {
         return code;
     }
-    vy_run *run = vy_run_take(pipeline->device);
+    vy_run *run = vy_run_take(pipeline);
     if (!run) {
         return vy_diag_no_memory(diag);
     }
@@ -92,7 +92,7 @@ vyre_result vyre_dispatch_query_outputs(vyre_pipeline *pipeline, const vyre_disp
         return code;
     }
     *out_count = 0;
-    vy_run *run = vy_run_take(pipeline->device); /* for its memory */
+    vy_run *run = vy_run_take(pipeline); /* for its memory */
     if (!run) {
         return vy_diag_no_memory(diag);
     }

@@ -136,6 +136,7 @@ static void plan_transfer(planner *p, const vy_command *transfer)
     if (transfer->target == VY_MEM_READBACK) {
         note(p, &(use){stage, 0, BIT(VY_MEM_READBACK)});
     }
+    p->plan->moves += transfer->is_by_kernel;
     vy_command *command = push(p, (vy_command_kind)transfer->kind);
     if (command) {
         *command = *transfer;

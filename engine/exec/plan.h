@@ -96,7 +96,7 @@ typedef struct vy_chunk_input {
 
 typedef struct vy_chunk_plan {
     VY_VEC(vy_command) commands;
-    uint32_t dispatches, judges, barriers;
+    uint32_t dispatches, judges, moves, barriers; /* moves: transfers by kernels */
     uint32_t elided; /* dispatches that follow one they need no barrier after */
 } vy_chunk_plan;
 

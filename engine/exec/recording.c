@@ -429,7 +429,7 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
         r->report.dispatches_recorded += plan.dispatches + plan.judges;
         r->report.barriers_recorded += plan.barriers;
         r->report.barriers_elided += plan.elided;
-        vy_count(p->device, dispatches, plan.dispatches + plan.judges);
+        vy_count(p->device, dispatches, plan.dispatches + plan.judges + plan.moves);
         vy_count(p->device, barriers, plan.barriers);
         vy_count(p->device, barriers_elided, plan.elided);
     }

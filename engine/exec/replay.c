@@ -157,7 +157,7 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
         c->judges = plan.judges;
         c->barriers = plan.barriers;
         c->elided = plan.elided;
-        vy_count(device, dispatches, plan.dispatches + plan.judges);
+        vy_count(device, dispatches, plan.dispatches + plan.judges + plan.moves);
         vy_count(device, barriers, plan.barriers);
         vy_count(device, barriers_elided, plan.elided);
         vy_count(device, recordings, 1);

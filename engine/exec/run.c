@@ -119,8 +119,9 @@ static vy_run *add_run(vyre_device *device)
     return run;
 }
 
-vy_run *vy_run_take(vyre_device *device)
+vy_run *vy_run_take(vyre_pipeline *pipeline)
 {
+    vyre_device *device = pipeline->device;
     vy_runs *runs = device->runs;
     vy_mutex_lock(&runs->mutex);
     vy_run *run = find_free(runs);
@@ -129,6 +130,7 @@ vy_run *vy_run_take(vyre_device *device)
     }
     if (run) {
         run->state = VY_RUN_ACTIVE;
+        run->pipeline = pipeline;
         run->is_driven = true; /* by whoever starts it */
         run->is_abandoned = run->is_stop_wanted = false;
         run->blocked = 0;

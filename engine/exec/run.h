@@ -50,7 +50,7 @@ vy_engine_kernels *vy_runs_kernels(vyre_device *device);
 const vy_mover *vy_transfer_mover(const vyre_device *device);
 
 /* A run for a dispatch; NULL where there is no memory. */
-vy_run *vy_run_take(vyre_device *device);
+vy_run *vy_run_take(vyre_pipeline *pipeline);
 /* Starts it; on failure it was given back. On success it is active, and its ticket is live. */
 vyre_result vy_run_start(vyre_pipeline *pipeline, const vyre_dispatch_params *params, vy_run *run,
                          vyre_diag *diag);

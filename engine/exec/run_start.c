@@ -127,7 +127,6 @@ vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, v
                          vyre_diag *diag)
 {
     vyre_device *device = p->device;
-    run->pipeline = p;
     run->instance = NULL;
     run->result = VYRE_OK;
     run->start_ns = vy_clock_ns();

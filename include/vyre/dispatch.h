@@ -125,7 +125,8 @@ typedef struct vyre_report {
     vyre_fault_record record; /* the first trap or exhausted loop, if any */
     uint32_t segments;        /* segment executions in one pass */
     uint32_t chunks, submissions, waits;
-    uint64_t dispatches_recorded; /* in the command buffers submitted */
+    /* In the command buffers submitted: of the program and the judges after its passes. */
+    uint64_t dispatches_recorded;
     uint64_t dispatches_executed; /* of these, the program's own that were not skipped */
     uint64_t passes_saved;        /* of the limit, by convergence */
     uint64_t barriers_recorded;   /* in the command buffers submitted */

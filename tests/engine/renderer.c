@@ -390,5 +390,6 @@ engine_program renderer_build(vyre_device *device, const char *text, vyre_bindin
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
+    engine_note(out.kernel);
     return out;
 }

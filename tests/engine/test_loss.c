@@ -253,7 +253,8 @@ static void test_loss_names_the_run_that_came_first(void **state)
 /* The commands behind the n-th dispatch, from 1, are not there, and the wait says lost. */
 static void lose_behind(uint32_t dispatch)
 {
-    engine_program p = engine_build(device, steps_text);
+    /* By descriptors every dispatch is a segment's: copies are commands of their own. */
+    engine_program p = engine_build_bound(device, steps_text, VYRE_BINDINGS_DESCRIPTOR);
     steps s;
     steps_init(&s, 1, 5);
     layer.stop_after = dispatch;

@@ -131,8 +131,7 @@ static void run_again(vyre_device *device, int form)
         assert_int_equal(report.download_size, 16);
         assert_int_equal(layer_count(LAYER_BEGIN), 0);
         assert_int_equal(layer_count(LAYER_SUBMIT), 1);
-        /* Submit, look, times, and now and then the clocks. */
-        assert_in_range(layer_fallible_calls() - calls, 1, 7);
+        assert_in_range(layer_fallible_calls() - calls, 1, 3); /* submit, look, times */
         assert_int_equal(after.recordings, before.recordings);
         assert_int_equal(after.descriptor_writes, before.descriptor_writes);
         assert_int_equal(after.memory_allocations, before.memory_allocations);

@@ -74,8 +74,7 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
     return params;
 }
 
-/* For the judge of hazards: all words that the engine may use by addresses. */
-static void note(const vyre_kernel *kernel)
+void engine_note(const vyre_kernel *kernel)
 {
     for (uint32_t i = 0; i < 2 * vyre_kernel_segment_count(kernel); i++) {
         vy_variant variant = {VYRE_INTERFACE_ADDRESS, i % 2 != 0};
@@ -105,7 +104,7 @@ static engine_program build(vyre_device *device, const char *text, int aliased,
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
-    note(out.kernel);
+    engine_note(out.kernel);
     vyre_pipeline_params pipeline;
     vyre_pipeline_params_init(&pipeline);
     pipeline.bindings = mode;

@@ -26,6 +26,8 @@ engine_program engine_build(vyre_device *device, const char *text);
 /* By that way of binding. */
 engine_program engine_build_bound(vyre_device *device, const char *text, vyre_binding_mode mode);
 engine_program engine_build_aliased(vyre_device *device, const char *text);
+/* For the judge of hazards, which then knows what the kernel's modules touch by addresses. */
+void engine_note(const vyre_kernel *kernel);
 void engine_release(engine_program *program);
 /* Destroys the device. Fails the test where validation found anything, or the layer a hazard or a
  * barrier that nothing needs (layer.no_judge: it is not asked). */

@@ -205,6 +205,7 @@ uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
         fail_msg("%u of %u calls to be failed were not made", (unsigned)misses, (unsigned)r.runs);
     }
     fail_timed(&r, "vkGetSemaphoreCounterValue");
+    fail_timed(&r, "vkGetCalibratedTimestampsEXT");
     r.settings.slow_polls = true;
     fail_timed(&r, "vkWaitSemaphores");
     fail_behind(&r);
