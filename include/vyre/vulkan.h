@@ -230,7 +230,8 @@ typedef struct vyre_host_sync {
 } vyre_host_sync;
 
 /* The device's timeline semaphore and the value that it has once the run's last command has ended:
- * the host's own submissions may wait for it. Errors: BUSY while that is not known (a fixpoint with
+ * the host's own submissions may wait for it, and must have ended when the device is destroyed,
+ * which the semaphore goes with. Errors: BUSY while that is not known (a fixpoint with
  * `until` of more than two chunks: give a semaphore to signal instead), INVALID_ARGUMENT. */
 VYRE_API VYRE_CHECK vyre_result vyre_ticket_export(vyre_device *device, vyre_ticket ticket,
                                                    vyre_semaphore_point *out_point,

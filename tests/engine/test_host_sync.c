@@ -44,10 +44,13 @@ static int close_renderer(void **state)
 {
     (void)state;
     if (is_open) {
+        /* lavapipe's queue still touches semaphores for a while after the last signal was seen, and
+         * one of them is the device's. */
+        assert_int_equal(r.vkDeviceWaitIdle(r.device), VK_SUCCESS);
         vyre_device_destroy(&device);
         renderer_close(&r);
         assert_int_equal(layer_alive(), 0);
-        assert_int_equal(layer_hazards(true), 0);
+        assert_int_equal(layer_missing(true), 0);
     }
     return 0;
 }
