@@ -133,7 +133,7 @@ vyre_result vy_queue_submit(vyre_device *device, VkCommandBuffer commands, const
  * the next one takes; not at all where sleeping costs nothing beside the wait. */
 #define SPIN_LEAST_NS  50000u
 #define SPIN_MOST_NS   200000u
-#define PAUSES_BETWEEN 32
+#define PAUSES_BETWEEN 4
 
 static void pause_processor(void)
 {
