@@ -1,5 +1,6 @@
 /* Kernels: their end, and what is known of them. */
 #include "codegen/kernel_parts.h"
+#include "codegen/spirv/spirv.h"
 
 #include <string.h>
 
@@ -14,6 +15,11 @@ void vyre_kernel_destroy(vyre_kernel **kernel)
     vy_kernel_drop_variants(k);
     vy_arena_finish(&k->arena);
     vy_free(&memory, k, sizeof *k);
+}
+
+uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count)
+{
+    return vy_spirv_push_words(words, word_count);
 }
 
 const char *vyre_kernel_name(const vyre_kernel *kernel)

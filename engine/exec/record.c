@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define PUSH_WORDS    (VY_PUSH_SIZE / sizeof(uint32_t))
+#define ADDRESS_WORDS 3u /* what the engine's own kernels read */
+
 typedef struct recorder {
     vyre_pipeline *pipeline;
     vy_instance *instance;
@@ -14,8 +17,8 @@ typedef struct recorder {
     VkQueryPool queries;
     VkPipeline bound;
     VkPipelineLayout bound_layout; /* whose buffers are bound */
-    bool has_pushed;
-    uint32_t pushed[VY_PUSH_SIZE / sizeof(uint32_t)]; /* layouts are alike: it stays */
+    uint32_t has_pushed;           /* bits of the words that are there */
+    uint32_t pushed[PUSH_WORDS];   /* layouts are alike: they stay */
 } recorder;
 
 static vy_piece at(const vy_block *block, uint64_t offset)
@@ -88,11 +91,13 @@ static void end_label(const recorder *r)
     }
 }
 
-/* `offset`: of the parameter block in the lane's region. */
-static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, const vy_command *command,
-                 const vy_execution *execution)
+/* `offset`: of the parameter block in the lane's region; `reads`: bits of the words that the module
+ * reads. Only what it reads and has not is pushed: drivers work through long chains at each
+ * submission. */
+static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, uint32_t reads,
+                 const vy_command *command, const vy_execution *execution)
 {
-    uint32_t words[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
+    uint32_t words[PUSH_WORDS] = {0};
     uint64_t root = r->instance->binder->root(r->instance, r->lane, offset);
     words[VY_PUSH_ADDRESS / sizeof(uint32_t)] = (uint32_t)root;
     words[VY_PUSH_ADDRESS / sizeof(uint32_t) + 1] = (uint32_t)(root >> 32);
@@ -102,21 +107,23 @@ static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, const vy
         memcpy(&words[VY_PUSH_INDICES / sizeof(uint32_t)], execution->indices,
                sizeof execution->indices);
     }
-    /* Only what differs: long chains are read by the driver at each submission. */
-    uint32_t first = 0, end = VY_COUNT_OF(words);
-    while (r->has_pushed && first < end && words[first] == r->pushed[first]) {
-        first++;
+    uint32_t first = PUSH_WORDS, end = 0;
+    for (uint32_t i = 0; i < PUSH_WORDS; i++) {
+        if (reads >> i & 1 && !(r->has_pushed >> i & 1 && words[i] == r->pushed[i])) {
+            first = first < i ? first : i;
+            end = i + 1;
+        }
     }
-    while (r->has_pushed && end > first && words[end - 1] == r->pushed[end - 1]) {
-        end--;
+    if (first >= end) {
+        return;
     }
-    if (first < end) {
-        r->pipeline->device->vk.vkCmdPushConstants(
-            r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, first * (uint32_t)sizeof *words,
-            (end - first) * (uint32_t)sizeof *words, &words[first]);
+    r->pipeline->device->vk.vkCmdPushConstants(
+        r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, first * (uint32_t)sizeof *words,
+        (end - first) * (uint32_t)sizeof *words, &words[first]);
+    for (uint32_t i = first; i < end; i++) {
+        r->pushed[i] = words[i];
+        r->has_pushed |= 1u << i;
     }
-    memcpy(r->pushed, words, sizeof words);
-    r->has_pushed = true;
 }
 
 static void record_dispatch(recorder *r, const vy_command *command)
@@ -127,7 +134,7 @@ static void record_dispatch(recorder *r, const vy_command *command)
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
     bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, false);
-    push(r, layout, 0, command, execution);
+    push(r, layout, 0, vy_pipeline_push_words(p, execution->segment), command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
     } else {
@@ -143,7 +150,7 @@ static void record_judge(recorder *r, const vy_command *command)
     const vy_judge *judge = &vy_runs_kernels(device)->judges[r->instance->choice.interface];
     begin_label(r, "vyre judge");
     bind(r, judge->pipeline, judge->layout.pipeline, true);
-    push(r, judge->layout.pipeline, r->instance->judge_offset, command, NULL);
+    push(r, judge->layout.pipeline, r->instance->judge_offset, ADDRESS_WORDS, command, NULL);
     device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
@@ -159,8 +166,8 @@ static void record_move(recorder *r, const vy_command *command)
     vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
     bind(r, move->pipeline, move->layout.pipeline, false);
-    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block), command,
-         NULL);
+    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block),
+         ADDRESS_WORDS, command, NULL);
     device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
     end_label(r);
 }
@@ -258,7 +265,7 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     for (uint32_t s = 0; s < p->segment_count; s++) {
         vy_cmd_barrier(device, commands, &between);
         bind(&r, vy_pipeline_get(p, in->choice, s), layout, false);
-        push(&r, layout, 0, &command, NULL);
+        push(&r, layout, 0, vy_pipeline_push_words(p, s), &command, NULL);
         device->vk.vkCmdDispatch(commands, 0, 0, 0);
     }
     const vy_judge *others[] = {p->has_until ? &kernels->judges[in->choice.interface] : NULL,
@@ -268,7 +275,7 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
         if (others[i]) {
             vy_cmd_barrier(device, commands, &between);
             bind(&r, others[i]->pipeline, others[i]->layout.pipeline, i == 0);
-            push(&r, others[i]->layout.pipeline, 0, &command, NULL);
+            push(&r, others[i]->layout.pipeline, 0, ADDRESS_WORDS, &command, NULL);
             device->vk.vkCmdDispatch(commands, 0, 0, 0);
         }
     }

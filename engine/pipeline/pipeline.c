@@ -163,6 +163,8 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
+        /* The same in all variants, apart from the address of the block. */
+        p->push_words[segment] |= vy_kernel_push_words(shader.words, shader.word_count);
         code = vy_shader_create(p->device, &p->layouts[choice.interface], &shader,
                                 &(*variant_of(p, choice))[segment], diag);
     }
@@ -187,6 +189,10 @@ vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *d
     VkPipeline **variant = variant_of(p, choice);
     vy_mutex_lock(&p->mutex);
     vyre_result code = make_layout(p, choice.interface, diag);
+    if (code == VYRE_OK && !p->push_words) {
+        p->push_words = vy_alloc_zeroed(&p->allocator, list_count(p), sizeof *p->push_words);
+        code = p->push_words ? VYRE_OK : vy_diag_no_memory(diag);
+    }
     if (code == VYRE_OK && !*variant) {
         *variant = vy_alloc_zeroed(&p->allocator, list_count(p), sizeof **variant);
         code = *variant ? VYRE_OK : vy_diag_no_memory(diag);
@@ -205,6 +211,11 @@ VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t se
     return p->variants[choice.interface][choice.is_aliased][choice.is_folded][segment];
 }
 
+uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
+{
+    return p->push_words[segment];
+}
+
 void vy_pipeline_detach(vyre_pipeline *p)
 {
     vyre_device *d = p->device;
@@ -221,6 +232,8 @@ void vy_pipeline_detach(vyre_pipeline *p)
     for (uint32_t i = 0; i < VY_INTERFACES; i++) {
         vy_layout_destroy(d, &p->layouts[i]);
     }
+    vy_free(&p->allocator, p->push_words, list_count(p) * sizeof *p->push_words);
+    p->push_words = NULL;
     vy_block_destroy(d, &p->tables);
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
         vy_block_destroy(d, &p->keep[b]);

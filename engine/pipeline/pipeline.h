@@ -59,6 +59,7 @@ struct vyre_pipeline {
     vy_mutex mutex; /* of what follows */
     vy_layout layouts[VY_INTERFACES];
     VkPipeline *variants[VY_INTERFACES][2][2]; /* aliased, folded; by segment */
+    uint32_t *push_words;                      /* by segment: bits of those that it reads */
     vy_instance *idle;                         /* replay instances, last used first */
     uint32_t idle_count, busy_count;
     struct vyre_recording *recordings; /* alive or awaiting retirement */
@@ -75,6 +76,8 @@ struct vyre_pipeline {
 vyre_result vy_pipeline_prepare(vyre_pipeline *pipeline, vy_choice choice, vyre_diag *diag);
 /* Of a choice that was prepared. */
 VkPipeline vy_pipeline_get(const vyre_pipeline *pipeline, vy_choice choice, uint32_t segment);
+/* Bits by word of the push constants that the segment reads. */
+uint32_t vy_pipeline_push_words(const vyre_pipeline *pipeline, uint32_t segment);
 /* Destroys everything of Vulkan's; nothing is in flight. */
 void vy_pipeline_detach(vyre_pipeline *pipeline);
 

@@ -217,7 +217,10 @@ static void cost(vyre_device *device, int form)
                 assert_int_equal(after.pipelines, before.pipelines);
             }
             assert_int_equal(after.passes - before.passes, passes[i]);
-            assert_int_equal(after.dispatches - before.dispatches, call == 0 ? 2 * passes[i] : 0);
+            assert_int_equal(report.dispatches_recorded, 2 * passes[i]);
+            /* With the transfers that kernels make: as many whatever the passes. */
+            assert_in_range(after.dispatches - before.dispatches, call == 0 ? 2 * passes[i] : 0,
+                            call == 0 ? 2 * passes[i] + 5 : 0);
             if (call == 0) {
                 writes = i == 0 ? report.descriptor_writes : writes;
                 assert_int_equal(report.descriptor_writes, writes);
