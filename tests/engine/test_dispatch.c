@@ -588,6 +588,7 @@ static void test_dispatch_overrides_the_workgroup(void **state)
     vyre_pipeline_params params;
     vyre_pipeline_params_init(&params);
     params.workgroup[0] = 96;
+    params.bindings = VYRE_BINDINGS_DESCRIPTOR; /* every dispatch is the program's */
     vyre_pipeline *pipeline = NULL;
     vyre_diag diag;
     assert_int_equal(vyre_pipeline_create(device, add.kernel, &params, &pipeline, &diag), VYRE_OK);

@@ -164,7 +164,7 @@ static void test_until_grows_its_chunks(void **state)
     assert_int_equal(report.submissions, 1);
     /* The first pass is direct, all others are not. A pipeline that has recorded nothing yet: */
     engine_release(&p);
-    p = engine_build(device, countdown_text);
+    p = engine_build_bound(device, countdown_text, VYRE_BINDINGS_DESCRIPTOR);
     layer_clear_events();
     (void)count_down(&p, 2, 0, a);
     uint32_t judges_and_first = layer_count(LAYER_DISPATCH);

@@ -39,8 +39,13 @@ void layer_reset_memory(void)
 #define DEVICE_LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define HOST_MEMORY  (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
+static uint32_t real_type; /* the device's own that all played ones are: it can be mapped */
+
 static void play_heaps(VkPhysicalDeviceMemoryProperties *p)
 {
+    for (uint32_t i = p->memoryTypeCount; i-- > 0;) {
+        real_type = (p->memoryTypes[i].propertyFlags & HOST_MEMORY) == HOST_MEMORY ? i : real_type;
+    }
     uint64_t size = p->memoryHeaps[0].size;
     p->memoryHeapCount = 2;
     p->memoryHeaps[0] = (VkMemoryHeap){size / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
@@ -92,7 +97,7 @@ void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget)
 
 static uint32_t all_types(uint32_t bits)
 {
-    return layer.heaps != LAYER_HEAPS_REAL && bits & 1 ? (1u << played.memoryTypeCount) - 1 : bits;
+    return layer.heaps != LAYER_HEAPS_REAL && bits >> real_type & 1 ? (1u << played.memoryTypeCount) - 1 : bits;
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkGetBufferMemoryRequirements(VkDevice device,
@@ -175,7 +180,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wrap_vkAllocateMemory(VkDevice device,
     layer_lock();
     VkMemoryAllocateInfo real = *info;
     if (layer.heaps != LAYER_HEAPS_REAL) {
-        real.memoryTypeIndex = 0;
+        real.memoryTypeIndex = real_type;
     }
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (layer.max_allocations && memory_count >= layer.max_allocations) {
