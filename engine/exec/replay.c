@@ -388,6 +388,14 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
     return code;
 }
 
+uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
+{
+    uint64_t dispatches = (uint64_t)job->dispatch_count * job->shape.passes;
+    bool is_one = p->has_until ? job->shape.passes <= 1 || job->dispatch_count == 0
+                               : dispatches <= VY_CHUNK_DISPATCHES;
+    return is_one ? 1 : VY_MAX_LANES;
+}
+
 vyre_result vy_replay_start(vy_replay *r, vyre_report *report, vyre_diag *diag)
 {
     return submit(r, report, diag);

@@ -39,6 +39,8 @@ typedef struct vy_replay {
     const char *label;
 } vy_replay;
 
+/* How many lanes a job's chunks take turns in: one where a single chunk holds all passes. */
+uint32_t vy_replay_lanes(const vyre_pipeline *pipeline, const vy_job *job);
 /* Submits the first chunks. On failure nothing is in flight, or `last_value` says until when
  * something is. */
 vyre_result vy_replay_start(vy_replay *replay, vyre_report *report, vyre_diag *diag);

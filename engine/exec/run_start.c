@@ -50,7 +50,8 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
         vy_report_memory(run->instance, &run->report);
         code = stage_inputs(run, diag);
     }
-    for (uint32_t l = 0; code == VYRE_OK && l < VY_MAX_LANES; l++) {
+    uint32_t lanes = vy_replay_lanes(p, job);
+    for (uint32_t l = 0; code == VYRE_OK && l < lanes; l++) {
         code = vy_instance_write_blocks(p, run->instance, job, l, diag);
     }
     run->report.stage_ns = vy_clock_ns() - start;

@@ -252,13 +252,14 @@ uint64_t vy_resident_collect(vyre_device *device)
 
 static vyre_result busy(const slot *s, vyre_diag *diag)
 {
-    return vy_diag_set(
-        diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
-        "the buffer \"%s\" is used by %s. Fix: %s, then destroy it, or give it up "
-        "with vyre_buffer_release",
-        s->contents.name,
-        s->pins > 0 ? "a recording or a call of another thread" : "work that has not ended, or whose wait timed out",
-        s->pins > 0 ? "destroy the recording or wait for the call" : "call vyre_device_wait");
+    return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
+                       "the buffer \"%s\" is used by %s. Fix: %s, then destroy it, or give it up "
+                       "with vyre_buffer_release",
+                       s->contents.name,
+                       s->pins > 0 ? "a recording or a call of another thread"
+                                   : "work that has not ended, or whose wait timed out",
+                       s->pins > 0 ? "destroy the recording or wait for the call"
+                                   : "call vyre_device_wait");
 }
 
 vyre_result vy_slot_remove(vyre_device *device, vyre_buffer buffer, bool may_defer, vyre_diag *diag)

@@ -129,9 +129,10 @@ static void test_messages_are_allowed_by_id_and_text(void **state)
                                        "vkCreateDevice(): Internal Warning: Forcing x to VK_TRUE"));
     assert_null(vy_message_allowed("WARNING-GPU-Assisted-Validation", "out of bounds access"));
     assert_null(vy_message_allowed("VUID-vkCmdDispatch-None-02706", "Internal Warning: "));
-    assert_non_null(vy_message_allowed("UNASSIGNED-VkSemaphore-state-timeout",
-                                       "Timeout waiting for timeline semaphore state to update. "
-                                       "This is most likely a validation bug. completed_.payload=2"));
+    assert_non_null(
+        vy_message_allowed("UNASSIGNED-VkSemaphore-state-timeout",
+                           "Timeout waiting for timeline semaphore state to update. "
+                           "This is most likely a validation bug. completed_.payload=2"));
     assert_null(vy_message_allowed("UNASSIGNED-VkSemaphore-state-timeout", "anything else"));
     assert_null(vy_message_allowed("", ""));
 }

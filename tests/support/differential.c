@@ -113,8 +113,7 @@ static vyre_result make_resident(run *r, vyre_device *device, vyre_binding *bind
     return VYRE_OK;
 }
 
-static vyre_result dispatch(run *r, vyre_device *device, bool is_resident,
-                            const vy_generated *info)
+static vyre_result dispatch(run *r, vyre_device *device, bool is_resident, const vy_generated *info)
 {
     vyre_binding bindings[MAX_BINDINGS];
     memset(bindings, 0, sizeof bindings);

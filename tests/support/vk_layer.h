@@ -84,13 +84,13 @@ typedef struct layer_settings {
     const char *fail_then;
     VkResult failure_then;
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
-    uint32_t drop_barrier; /* the n-th barrier (from 1) right behind a dispatch is left out */
+    uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
     const char *hide_extension; /* of the device */
-    uint32_t stop_after;   /* commands recorded behind the n-th dispatch are left out */
-    uint32_t timeouts;     /* that many waits end by VK_TIMEOUT at once */
-    bool slow_polls;       /* semaphores have their old values until someone waits (20,000 looks);
-                              so, too, with timeouts and where fail_only is vkWaitSemaphores */
-    bool no_judge;         /* engine_close does not ask for hazards */
+    uint32_t stop_after;        /* commands recorded behind the n-th dispatch are left out */
+    uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
+    bool slow_polls; /* semaphores have their old values until someone waits (20,000 looks);
+                        so, too, with timeouts and where fail_only is vkWaitSemaphores */
+    bool no_judge;   /* engine_close does not ask for hazards */
 } layer_settings;
 
 extern layer_settings layer;

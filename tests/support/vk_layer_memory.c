@@ -97,7 +97,9 @@ void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget)
 
 static uint32_t all_types(uint32_t bits)
 {
-    return layer.heaps != LAYER_HEAPS_REAL && bits >> real_type & 1 ? (1u << played.memoryTypeCount) - 1 : bits;
+    return layer.heaps != LAYER_HEAPS_REAL && bits >> real_type & 1
+               ? (1u << played.memoryTypeCount) - 1
+               : bits;
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkGetBufferMemoryRequirements(VkDevice device,

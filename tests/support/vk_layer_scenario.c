@@ -200,7 +200,8 @@ uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
     }
     free((void *)calls);
     /* How many chunks go in one submission depends on how far the device was: the last calls of a
-     * scenario are not always as many. That each command failed in each way is judged by coverage. */
+     * scenario are not always as many. That each command failed in each way is judged by coverage.
+     */
     if (misses * 10 > r.runs) {
         fail_msg("%u of %u calls to be failed were not made", (unsigned)misses, (unsigned)r.runs);
     }
