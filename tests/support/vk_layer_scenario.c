@@ -163,6 +163,12 @@ static void fail_behind(runner *r)
     for (uint32_t c = 0; c < count; c++) {
         for (uint32_t k = 0; k < result_count(cover[c].command); k++) {
             layer_cover now[MAX_COVER];
+            (void)layer_coverage(now, MAX_COVER);
+            if (!now[c].failed[k]) {
+                /* One that was made, but not where it was looked for. */
+                r->settings.fail_then = NULL;
+                (void)fail_call(r, cover[c].command->name, 1, cover[c].command->results[k]);
+            }
             for (uint32_t f = 0; f < 3 * MAX_TIMED; f++) {
                 (void)layer_coverage(now, MAX_COVER);
                 if (now[c].failed[k]) {
