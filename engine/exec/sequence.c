@@ -193,10 +193,10 @@ static vyre_result allocate_lists(vyre_sequence *s, const vyre_sequence_params *
     return s->arena.failed ? vy_diag_no_memory(diag) : VYRE_OK;
 }
 
-static vyre_result create_queries(vyre_sequence *s, vyre_diag *diag)
+static vyre_result create_queries(vyre_sequence *s, uint32_t flags, vyre_diag *diag)
 {
     vyre_device *d = s->device;
-    if (d->snapshot.info.timestamp_ns <= 0) {
+    if (!(flags & VYRE_DISPATCH_TIMED) || d->snapshot.info.timestamp_ns <= 0) {
         return VYRE_OK;
     }
     VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -237,7 +237,7 @@ static vyre_result fill_sequence(vyre_sequence *s, const vyre_sequence_params *p
         code = measure(s, diag);
     }
     if (code == VYRE_OK) {
-        code = create_queries(s, diag);
+        code = create_queries(s, params->flags, diag);
     }
     return code == VYRE_OK ? vy_sequence_record(s, diag) : code;
 }

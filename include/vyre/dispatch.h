@@ -241,11 +241,12 @@ typedef struct vyre_sequence_params {
     uint32_t fill_count, download_count;
     const vyre_fill *fills; /* the last for one range wins */
     const vyre_download *downloads;
+    uint32_t flags; /* VYRE_DISPATCH_TIMED */
 } vyre_sequence_params;
 
 static inline void vyre_sequence_params_init(vyre_sequence_params *params)
 {
-    vyre_sequence_params zero = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    vyre_sequence_params zero = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }

@@ -458,6 +458,7 @@ static void test_device_start_is_on_the_hosts_clock(void **state)
     vyre_step step = {p.pipeline, engine_params(bindings, 2)};
     vyre_sequence_params params;
     vyre_sequence_params_init(&params);
+    params.flags = VYRE_DISPATCH_TIMED;
     params.prefix = &step;
     params.prefix_count = 1;
     vyre_sequence *sequence = NULL;

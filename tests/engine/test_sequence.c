@@ -103,6 +103,7 @@ static void run_again(vyre_device *device, int form)
     vyre_download download = {.buffer = a, .size = 16, .data = words};
     vyre_sequence_params params;
     vyre_sequence_params_init(&params);
+    params.flags = VYRE_DISPATCH_TIMED;
     params.group = &group;
     params.group_count = 1;
     params.repeat = 10;
@@ -138,9 +139,10 @@ static void run_again(vyre_device *device, int form)
         assert_int_equal(after.submissions, before.submissions + 1);
         assert_int_equal(after.passes, before.passes + 10);
         assert_int_equal(after.download_size, before.download_size + 16);
-        if (report.device_ns != VYRE_NS_NONE) {
-            assert_true(report.device_ns >= report.device_dispatches_ns);
-        }
+        vyre_device_info info;
+        vyre_device_get_info(device, &info);
+        assert_int_equal(report.device_ns != VYRE_NS_NONE, info.timestamp_ns > 0);
+        assert_true(report.device_ns >= report.device_dispatches_ns);
         assert_true(report.wall_ns >= report.wait_ns + report.submit_ns);
     }
     vyre_sequence_destroy(&sequence);
