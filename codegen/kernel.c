@@ -1,5 +1,6 @@
 /* Kernels: their end, and what is known of them. */
 #include "codegen/kernel_parts.h"
+#include "codegen/spirv/spirv.h"
 
 #include <string.h>
 
@@ -11,13 +12,29 @@ void vyre_kernel_destroy(vyre_kernel **kernel)
     vyre_kernel *k = *kernel;
     *kernel = NULL;
     vyre_allocator memory = k->arena.allocator;
+    vy_kernel_drop_variants(k);
     vy_arena_finish(&k->arena);
     vy_free(&memory, k, sizeof *k);
+}
+
+uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count)
+{
+    return vy_spirv_push_words(words, word_count);
 }
 
 const char *vyre_kernel_name(const vyre_kernel *kernel)
 {
     return kernel && kernel->name ? kernel->name : "";
+}
+
+vyre_interface vyre_kernel_interface(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->own.interface : VYRE_INTERFACE_DESCRIPTOR;
+}
+
+vy_variant vy_kernel_own_variant(const vyre_kernel *kernel)
+{
+    return kernel->own;
 }
 
 uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel)
@@ -112,7 +129,7 @@ const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index)
 
 bool vy_kernel_is_aliased(const vyre_kernel *kernel)
 {
-    return kernel->is_aliased;
+    return kernel->own.is_aliased;
 }
 
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment)

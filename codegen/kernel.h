@@ -35,6 +35,23 @@ typedef struct vy_execution {
 } vy_execution;
 
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
+
+/* Another choice of words for the same program; what is not named here is as the kernel was
+ * compiled. Segments, hazards, sites and bindings are the same for all. */
+typedef struct vy_variant {
+    vyre_interface interface;
+    bool is_aliased;
+} vy_variant;
+/* The words of one segment in that variant: compiled on first use and kept until the kernel is
+ * destroyed. Thread-safety: safe. */
+vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
+                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag);
+/* Bits by word of the push constants (VY_PUSH_* / 4) that a module of a kernel reads. */
+uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count);
+/* What the kernel's own words are. */
+vy_variant vy_kernel_own_variant(const vyre_kernel *kernel);
+/* Whether the schedule of a pass is the same whatever the dispatch. */
+bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel);
 void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3]);
 /* The use that forbids another workgroup size, or NULL where the program is agnostic. */
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);

@@ -1,6 +1,7 @@
 /* From a program to a kernel: split, SSA form and passes for each segment, words. The compile's own
  * memory is one arena that ends with it; what stays is copied to the kernel. */
 #include "codegen/interp/eval.h"
+#include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
 #include "codegen/passes/ssa.h"
 #include "codegen/spirv/spirv.h"
@@ -15,13 +16,16 @@
 typedef struct compiler {
     const vyre_program *program;
     vyre_kernel_params params;
-    vyre_kernel *kernel;
+    vyre_kernel *kernel;            /* NULL where only words are made */
+    const vyre_kernel *description; /* of the program: that kernel, or the one that words are for */
     vy_arena work;
     vy_split split;
     vy_ssa *ssa;             /* by segment */
     vy_access *access;       /* by segment */
+    vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     uint64_t program_writes;
+    const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
 
@@ -94,61 +98,48 @@ static uint32_t count_instructions(const vy_ssa *ssa)
     return count;
 }
 
+static uint32_t *copy_words(vy_arena *arena, const vy_segment_words *from)
+{
+    uint32_t *words = vy_arena_alloc(arena, from->count, sizeof *words);
+    if (words) {
+        memcpy(words, from->words, from->count * sizeof *words);
+    }
+    return words;
+}
+
 static vyre_result emit(compiler *c, uint32_t segment)
 {
     const vy_access *access = &c->access[segment];
-    const vy_segment *source = &c->split.segments.data[segment];
     uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1;
     vy_spirv_options options = {.target = c->params.target,
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
                                 .debug = c->params.debug != 0,
-                                .agnostic = c->kernel->workgroup_use == NULL,
+                                .agnostic = c->description->workgroup_use == NULL,
                                 .entry_name = "main",
-                                .file_name = c->kernel->name,
+                                .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
                                 .module_writes = access->writes};
     if (options.aliased && (access->writes & bindings)) {
         /* What this segment writes may be any of the program's written buffers. */
         options.module_writes |= c->program_writes & bindings;
     }
-    uint32_t *words = NULL, count = 0;
-    vyre_result result =
-        vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &words, &count, c->diag);
-    if (result != VYRE_OK) {
-        return result;
-    }
-    vy_kernel_segment *out = &c->kernel->segments[segment];
-    out->words = vy_arena_alloc(&c->kernel->arena, count, sizeof *words);
-    if (!out->words) {
-        return vy_diag_no_memory(c->diag);
-    }
-    memcpy(out->words, words, count * sizeof *words);
-    out->word_count = count;
-    out->instruction_count = count_instructions(&c->ssa[segment]);
-    out->reads = access->reads;
-    out->writes = access->writes;
-    out->atomics = access->atomics;
-    out->line = source->loc.line;
-    if (source->name) {
-        snprintf(out->label, sizeof out->label, "%.30s.%.30s", c->kernel->name, source->name);
-    } else {
-        snprintf(out->label, sizeof out->label, "%.40s.seg%u", c->kernel->name, segment);
-    }
-    return VYRE_OK;
+    vy_segment_words *out = &c->words[segment];
+    return vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &out->words, &out->count,
+                         c->diag);
 }
 
+/* Words for every segment. */
 static vyre_result compile_segments(compiler *c)
 {
     uint32_t count = c->split.segments.count;
     c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
     c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
-    c->kernel->segments = vy_arena_alloc(&c->kernel->arena, count, sizeof *c->kernel->segments);
-    if (!c->ssa || !c->access || !c->kernel->segments) {
+    c->words = vy_arena_alloc(&c->work, count, sizeof *c->words);
+    if (!c->ssa || !c->access || !c->words) {
         return vy_diag_no_memory(c->diag);
     }
-    c->kernel->segment_count = count;
     vyre_result result = VYRE_OK;
     uint32_t segment = 0;
     for (; segment < count && result == VYRE_OK; segment++) {
@@ -166,6 +157,39 @@ static vyre_result compile_segments(compiler *c)
         c->diag->segment = segment - 1;
     }
     return result;
+}
+
+static void copy_words_and_access(compiler *c)
+{
+    vyre_kernel *k = c->kernel;
+    for (uint32_t i = 0; i < k->segment_count; i++) {
+        const vy_access *access = &c->access[i];
+        vy_kernel_segment *out = &k->segments[i];
+        out->words = copy_words(&k->arena, &c->words[i]);
+        out->word_count = c->words[i].count;
+        out->instruction_count = count_instructions(&c->ssa[i]);
+        out->reads = access->reads;
+        out->writes = access->writes;
+        out->atomics = access->atomics;
+    }
+}
+
+/* What is known of the segments without compiling them. */
+static void describe_segments(compiler *c)
+{
+    vyre_kernel *k = c->kernel;
+    k->segment_count = c->split.segments.count;
+    k->segments = vy_arena_alloc(&k->arena, k->segment_count, sizeof *k->segments);
+    for (uint32_t i = 0; k->segments && i < k->segment_count; i++) {
+        const vy_segment *source = &c->split.segments.data[i];
+        vy_kernel_segment *out = &k->segments[i];
+        out->line = source->loc.line;
+        if (source->name) {
+            snprintf(out->label, sizeof out->label, "%.30s.%.30s", k->name, source->name);
+        } else {
+            snprintf(out->label, sizeof out->label, "%.40s.seg%u", k->name, i);
+        }
+    }
 }
 
 /* ---- Interface ------------------------------------------------------------------------------- */
@@ -203,19 +227,29 @@ static void copy_sites(compiler *c)
 static void place_tables(compiler *c)
 {
     const vyre_program *program = c->program;
-    vyre_kernel *k = c->kernel;
-    VY_VEC(uint32_t) words = {0};
+    uint32_t next = 0;
     c->table_offsets = vy_arena_alloc(&c->work, program->tables.count, sizeof *c->table_offsets);
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
         c->table_offsets[i] = UINT32_MAX;
-        if (i == 0 || table->count * 4ull <= MAX_MODULE_TABLE_SIZE ||
-            !vy_vec_reserve(&k->arena, &words, table->count)) {
-            continue;
+        if (i > 0 && table->count * 4ull > MAX_MODULE_TABLE_SIZE) {
+            c->table_offsets[i] = next;
+            next += table->count;
         }
-        c->table_offsets[i] = words.count;
-        memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
-        words.count += table->count;
+    }
+}
+
+static void copy_tables(compiler *c)
+{
+    const vyre_program *program = c->program;
+    vyre_kernel *k = c->kernel;
+    VY_VEC(uint32_t) words = {0};
+    for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
+        const vy_table *table = &program->tables.data[i];
+        if (c->table_offsets[i] != UINT32_MAX && vy_vec_reserve(&k->arena, &words, table->count)) {
+            memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
+            words.count += table->count;
+        }
     }
     k->tables = words.data;
     k->table_count = words.count;
@@ -241,7 +275,7 @@ static void describe(compiler *c)
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
-    k->is_aliased = c->params.aliased != 0;
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
     }
@@ -255,6 +289,7 @@ static void describe(compiler *c)
     require(k, is_new, "Vulkan 1.3");
     require(k, is_new, "vulkanMemoryModel");
     require(k, is_new, "vulkanMemoryModelDeviceScope");
+    require(k, c->params.interface == VYRE_INTERFACE_ADDRESS, "bufferDeviceAddress");
     require(k, (c->params.float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0,
             "shaderSignedZeroInfNanPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_DENORM_PRESERVE) != 0,
@@ -272,9 +307,10 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "%d is no target. Fix: use a value of vyre_target", (int)params->target);
     }
-    if (params->interface != VYRE_INTERFACE_DESCRIPTOR) {
-        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, none,
-                           "interface %d is not available. Fix: use VYRE_INTERFACE_DESCRIPTOR",
+    if (params->interface != VYRE_INTERFACE_DESCRIPTOR &&
+        params->interface != VYRE_INTERFACE_ADDRESS) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no interface. Fix: use a value of vyre_interface",
                            (int)params->interface);
     }
     if (params->float_modes & ~ALL_FLOAT_MODES) {
@@ -311,48 +347,137 @@ static vyre_result compile(compiler *c)
     copy_params(c);
     copy_sites(c);
     place_tables(c);
+    copy_tables(c);
+    describe_segments(c);
     c->kernel->spill_words = c->split.spill_words;
     if (c->work.failed || c->kernel->arena.failed) {
         return vy_diag_no_memory(c->diag);
     }
-    result = compile_segments(c);
+    result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
+    if (result == VYRE_OK && c->file) {
+        result = vy_kernel_file_take(c->file, c->kernel, c->diag);
+    }
+    if (result == VYRE_OK && !c->kernel->is_precompiled) {
+        result = compile_segments(c);
+        if (result == VYRE_OK) {
+            copy_words_and_access(c);
+            result = c->file ? vy_kernel_file_check(c->file, c->kernel, c->diag) : VYRE_OK;
+        }
+    }
     if (result == VYRE_OK && (c->work.failed || c->kernel->arena.failed)) {
         result = vy_diag_no_memory(c->diag);
     }
     return result;
 }
 
+/* The host orders dispatches by what the kernel says, which a kernel file may have said. */
+static vyre_result check_access(const compiler *c)
+{
+    for (uint32_t i = 0; i < c->split.segments.count; i++) {
+        const vy_kernel_segment *told = &c->description->segments[i];
+        const vy_access *made = &c->access[i];
+        if (told->reads != made->reads || told->writes != made->writes ||
+            told->atomics != made->atomics) {
+            return vy_kernel_file_damaged(c->diag,
+                                          "a segment is not what this library makes of it");
+        }
+    }
+    return VYRE_OK;
+}
+
+static vyre_result make_set(compiler *c, vy_word_set *set)
+{
+    vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
+    place_tables(c);
+    if (result == VYRE_OK) {
+        result = c->work.failed ? vy_diag_no_memory(c->diag) : compile_segments(c);
+    }
+    if (result == VYRE_OK) {
+        result = check_access(c);
+    }
+    if (result != VYRE_OK) {
+        return result;
+    }
+    uint32_t count = c->split.segments.count;
+    set->segments = vy_arena_alloc(&set->arena, count, sizeof *set->segments);
+    for (uint32_t i = 0; set->segments && i < count; i++) {
+        set->segments[i] =
+            (vy_segment_words){copy_words(&set->arena, &c->words[i]), c->words[i].count};
+    }
+    return c->work.failed || set->arena.failed ? vy_diag_no_memory(c->diag) : VYRE_OK;
+}
+
+vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
+                                  vy_word_set **out_set, vyre_diag *diag)
+{
+    const vyre_allocator *memory = &kernel->arena.allocator;
+    compiler c = {.program = kernel->variants->program,
+                  .params = *params,
+                  .description = kernel,
+                  .diag = diag};
+    *out_set = NULL;
+    vyre_result result = check_params(params, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
+    vy_word_set *set = vy_alloc_zeroed(memory, 1, sizeof *set);
+    if (!set) {
+        return vy_diag_no_memory(diag);
+    }
+    vy_arena_init(&set->arena, memory);
+    vy_arena_init(&c.work, memory);
+    result = make_set(&c, set);
+    vy_arena_finish(&c.work);
+    if (result != VYRE_OK) {
+        vy_word_set_destroy(&set);
+    }
+    *out_set = set;
+    return result;
+}
+
+vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
+                                  vyre_diag *diag)
+{
+    *out_params = (vyre_kernel_params){0};
+    if (given) {
+        size_t size = given->struct_size ? given->struct_size : sizeof *out_params;
+        memcpy(out_params, given, size < sizeof *out_params ? size : sizeof *out_params);
+    }
+    return check_params(out_params, diag);
+}
+
+vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
+                           const vy_kernel_file *file, vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    compiler c = {.program = program, .params = *params, .file = file, .diag = diag};
+    vyre_allocator memory = vy_allocator_or_default(params->allocator);
+    *out_kernel = NULL;
+    c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
+    if (!c.kernel) {
+        return vy_diag_no_memory(diag);
+    }
+    c.description = c.kernel;
+    vy_arena_init(&c.kernel->arena, &memory);
+    vy_arena_init(&c.work, &memory);
+    vyre_result result = compile(&c);
+    vy_arena_finish(&c.work);
+    if (result != VYRE_OK) {
+        vyre_kernel_destroy(&c.kernel);
+    }
+    *out_kernel = c.kernel;
+    return result;
+}
+
 vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
                                 vyre_kernel **out_kernel, vyre_diag *diag)
 {
-    compiler c = {.program = program, .diag = diag};
+    vyre_kernel_params checked;
     vy_diag_clear(diag);
     *out_kernel = NULL;
     if (!program) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "the program is NULL. Fix: pass a finished program");
     }
-    if (params) {
-        size_t size = params->struct_size ? params->struct_size : sizeof c.params;
-        memcpy(&c.params, params, size < sizeof c.params ? size : sizeof c.params);
-    }
-    vyre_result result = check_params(&c.params, diag);
-    if (result != VYRE_OK) {
-        return result;
-    }
-    vyre_allocator memory = vy_allocator_or_default(c.params.allocator);
-    c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
-    if (!c.kernel) {
-        return vy_diag_no_memory(diag);
-    }
-    vy_arena_init(&c.kernel->arena, &memory);
-    vy_arena_init(&c.work, &memory);
-    result = compile(&c);
-    vy_arena_finish(&c.work);
-    if (result != VYRE_OK) {
-        vyre_kernel_destroy(&c.kernel);
-        return result;
-    }
-    *out_kernel = c.kernel;
-    return VYRE_OK;
+    vyre_result result = vy_kernel_read_params(params, &checked, diag);
+    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, out_kernel, diag) : result;
 }

@@ -121,6 +121,15 @@ uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding, const
 
 /* ---- The schedule ---------------------------------------------------------------------------- */
 
+bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel)
+{
+    uint32_t step = kernel->first_step;
+    while (step && kernel->steps[step].kind == VY_STEP_SEGMENT) {
+        step = kernel->steps[step].next;
+    }
+    return step == 0;
+}
+
 /* A loop or an if whose body is being walked. */
 typedef struct frame {
     uint32_t step;  /* 0: the whole program */

@@ -1,8 +1,9 @@
-/* The inside of a kernel, for kernel.c (accessors), kernel_compile.c (making it) and kernel_host.c
- * (what the host evaluates). */
+/* The inside of a kernel, for kernel.c (accessors), kernel_compile.c (making it), kernel_variant.c
+ * (other words for it) and kernel_host.c (what the host evaluates). */
 #ifndef VY_KERNEL_PARTS_H
 #define VY_KERNEL_PARTS_H
 
+#include "codegen/base/thread.h"
 #include "codegen/ir/ir.h"
 #include "codegen/kernel.h"
 #include "codegen/passes/split.h"
@@ -21,17 +22,42 @@ typedef struct vy_host_binding {
 } vy_host_binding;
 
 #define VY_MAX_REQUIREMENTS 8u
+#define VY_VARIANT_COUNT    4u
 
-/* Everything lies in the arena. */
+typedef struct vy_segment_words {
+    uint32_t *words;
+    uint32_t count;
+} vy_segment_words;
+
+/* The words of one variant. */
+typedef struct vy_word_set {
+    vy_arena arena; /* everything, but the set itself */
+    vy_segment_words *segments;
+} vy_word_set;
+
+/* Where a kernel's other words come from, and those there are. What a kernel tells never changes by
+ * it, so it is reached through kernels that are const. */
+typedef struct vy_variants {
+    vyre_program *program; /* held */
+    /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
+    vyre_kernel_params params;
+    vy_mutex mutex;                      /* of the sets; never held while one is made */
+    vy_word_set *sets[VY_VARIANT_COUNT]; /* NULL: nobody asked, or the kernel's own */
+} vy_variants;
+
+/* Everything else lies in the arena. */
 struct vyre_kernel {
     vy_arena arena;
+    vy_variants *variants;
     const char *name;
     uint32_t workgroup[3];
     const char *workgroup_use;
     int32_t grid_over, until;
     uint32_t passes;
     uint32_t spill_words, shared_size;
-    bool is_inexact, is_aliased;
+    bool is_inexact;
+    vy_variant own;
+    bool is_precompiled; /* the words were read, not made */
     uint32_t binding_count, param_count, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;
@@ -47,6 +73,29 @@ struct vyre_kernel {
     const char *requirements[VY_MAX_REQUIREMENTS];
     uint32_t requirement_count;
 };
+
+/* Lets the kernel make other words of itself: holds the program. Once, by whoever makes a kernel;
+ * after a failure the kernel can be destroyed. */
+vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
+                           const vyre_kernel_params *params, vyre_diag *diag);
+void vy_kernel_drop_variants(vyre_kernel *kernel);
+/* The words of every segment for what `params` asks for; *out_set and what it holds is the
+ * caller's. */
+vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
+                                  vy_word_set **out_set, vyre_diag *diag);
+void vy_word_set_destroy(vy_word_set **set);
+
+/* What was given, with defaults, checked. */
+vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
+                                  vyre_diag *diag);
+/* The kernel of a program for such params. Where the program comes from a kernel file and that has
+ * the words (vy_kernel_file_take), nothing is compiled. */
+struct vy_kernel_file;
+vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
+                           const struct vy_kernel_file *file, vyre_kernel **out_kernel,
+                           vyre_diag *diag);
+/* The set becomes the words of that variant, unless it has some already. */
+void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set);
 
 /* Copies what the host evaluates: bindings' counts, and the steps' bounds and conditions. */
 void vy_kernel_copy_host(vyre_kernel *kernel, const vyre_program *program, const vy_split *split);

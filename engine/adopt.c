@@ -50,65 +50,115 @@ vyre_result vyre_device_fill_features(VkInstance instance, VkPhysicalDevice devi
                            "the device or the instance is of a Vulkan version below 1.2. Fix: "
                            "create the instance for 1.2 or newer, or use another device");
     }
-    vy_feature_structs has, wanted;
+    vyre_feature_chain has;
     vy_features_init(&has, api);
-    vy_features_init(&wanted, api);
-    vki.vkGetPhysicalDeviceFeatures2(device, &has.core);
+    vy_features_init(chain, api);
+    vki.vkGetPhysicalDeviceFeatures2(device, &has.features);
     for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
-        *vy_features_member(&wanted, f) = *vy_features_member(&has, f);
+        *vy_features_member(chain, f) = *vy_features_member(&has, f);
     }
-    *chain = (vyre_feature_chain){wanted.core, wanted.vulkan11, wanted.vulkan12, wanted.vulkan13};
-    chain->features.pNext = &chain->vulkan11;
-    chain->vulkan11.pNext = &chain->vulkan12;
-    chain->vulkan12.pNext = api >= VK_API_VERSION_1_3 ? &chain->vulkan13 : NULL;
+    return VYRE_OK;
+}
+
+vyre_result vyre_device_fill_setup(VkInstance instance, VkPhysicalDevice device,
+                                   uint32_t api_version,
+                                   PFN_vkGetInstanceProcAddr get_instance_proc_addr,
+                                   vyre_device_setup *setup, vyre_diag *diag)
+{
+    vy_diag_clear(diag);
+    if (!instance || !device || !get_instance_proc_addr || !setup) {
+        return vy_invalid(diag, "instance, device, get_instance_proc_addr or setup is missing. "
+                                "Fix: pass all four");
+    }
+    vy_instance_table vki = {0};
+    vyre_allocator allocator = vy_allocator_or_default(NULL);
+    vy_snapshot snapshot;
+    vyre_result code = vy_instance_table_load(&vki, get_instance_proc_addr, instance, diag);
+    if (code == VYRE_OK) {
+        code = vy_snapshot_query(&vki, device, 0, api_version, &allocator, &snapshot, diag);
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    if (snapshot.info.missing[0]) {
+        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+                           "the device \"%s\" lacks %s. Fix: update its driver, create the "
+                           "instance for Vulkan 1.2 or newer, or use another device",
+                           snapshot.info.name, snapshot.info.missing);
+    }
+    vy_setup_fill(&snapshot, usable_version(&vki, device, api_version), setup);
     return VYRE_OK;
 }
 
 /* ---- What the host enabled ------------------------------------------------------------------- */
 
-/* Structures with single features, from before they were members of VkPhysicalDeviceVulkan1*. */
-static void read_single(const VkBaseInStructure *at, bool *has)
+/* Structures with single features, from before they were members of VkPhysicalDeviceVulkan1*: the
+ * structure, its sType, its members. */
+#define SINGLE_FEATURES(X, M)                                                                      \
+    X(TimelineSemaphore, TIMELINE_SEMAPHORE, M(timelineSemaphore))                                 \
+    X(Synchronization2, SYNCHRONIZATION_2, M(synchronization2))                                    \
+    X(VulkanMemoryModel, VULKAN_MEMORY_MODEL,                                                      \
+      M(vulkanMemoryModel) M(vulkanMemoryModelDeviceScope))                                        \
+    X(BufferDeviceAddress, BUFFER_DEVICE_ADDRESS, M(bufferDeviceAddress))                          \
+    X(HostQueryReset, HOST_QUERY_RESET, M(hostQueryReset))                                         \
+    X(ShaderFloat16Int8, SHADER_FLOAT16_INT8, M(shaderFloat16) M(shaderInt8))                      \
+    X(8BitStorage, 8BIT_STORAGE, M(storageBuffer8BitAccess))                                       \
+    X(16BitStorage, 16BIT_STORAGE, M(storageBuffer16BitAccess))                                    \
+    X(ShaderAtomicInt64, SHADER_ATOMIC_INT64, M(shaderBufferInt64Atomics))                         \
+    X(SubgroupSizeControl, SUBGROUP_SIZE_CONTROL, M(subgroupSizeControl) M(computeFullSubgroups))  \
+    X(Maintenance4, MAINTENANCE_4, M(maintenance4))
+
+static void read_single(const VkBaseInStructure *at, vy_snapshot *s, bool *has_fault)
 {
     switch ((int)at->sType) {
-    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES: {
-        const VkPhysicalDeviceTimelineSemaphoreFeatures *f = (const void *)at;
-        has[VY_FEATURE_timelineSemaphore] |= f->timelineSemaphore == VK_TRUE;
-        break;
+#define MEMBER(name) s->has[VY_FEATURE_##name] = s->has[VY_FEATURE_##name] || f->name == VK_TRUE;
+#define STRUCTURE(name, type, members)                                                             \
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type##_FEATURES: {                                    \
+        const VkPhysicalDevice##name##Features *f = (const void *)at;                              \
+        members break;                                                                             \
     }
-    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES: {
-        const VkPhysicalDeviceSynchronization2Features *f = (const void *)at;
-        has[VY_FEATURE_synchronization2] |= f->synchronization2 == VK_TRUE;
+        SINGLE_FEATURES(STRUCTURE, MEMBER)
+#undef STRUCTURE
+#undef MEMBER
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
+        *has_fault = ((const VkPhysicalDeviceFaultFeaturesEXT *)(const void *)at)->deviceFault;
         break;
-    }
-    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
-        const VkPhysicalDeviceVulkanMemoryModelFeatures *f = (const void *)at;
-        has[VY_FEATURE_vulkanMemoryModel] |= f->vulkanMemoryModel == VK_TRUE;
-        has[VY_FEATURE_vulkanMemoryModelDeviceScope] |= f->vulkanMemoryModelDeviceScope == VK_TRUE;
-        break;
-    }
-    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES: {
-        const VkPhysicalDeviceBufferDeviceAddressFeatures *f = (const void *)at;
-        has[VY_FEATURE_bufferDeviceAddress] |= f->bufferDeviceAddress == VK_TRUE;
-        break;
-    }
-    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES: {
-        const VkPhysicalDeviceMaintenance4Features *f = (const void *)at;
-        has[VY_FEATURE_maintenance4] |= f->maintenance4 == VK_TRUE;
-        break;
-    }
     default:
         break;
     }
 }
 
+static bool is_listed(const char *const *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] && strcmp(list[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of what the device offers: the snapshot says so. */
+static void read_extensions(const vyre_adopt_params *params, bool has_fault, vy_snapshot *s)
+{
+    bool offers_subset = s->has_extension[VY_EXTENSION_KHR_portability_subset];
+    for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
+        s->has_extension[e] =
+            s->has_extension[e] &&
+            is_listed(params->extensions, params->extension_count, vy_extension_name(e));
+    }
+    s->has_extension[VY_EXTENSION_EXT_device_fault] &= has_fault;
+    s->lacks_portability = offers_subset && !s->has_extension[VY_EXTENSION_KHR_portability_subset];
+}
+
 static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
 {
     memset(s->has, 0, sizeof s->has);
-    memset(s->has_extension, 0, sizeof s->has_extension);
-    vy_feature_structs copy;
+    bool has_fault = false;
+    vyre_feature_chain copy;
     vy_features_init(&copy, VK_API_VERSION_1_3);
     if (params->features) {
-        copy.core.features = params->features->features;
+        copy.features.features = params->features->features;
         for (const VkBaseInStructure *at = params->features->pNext; at; at = at->pNext) {
             switch ((int)at->sType) {
             case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES:
@@ -121,7 +171,7 @@ static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
                 copy.vulkan13 = *(const VkPhysicalDeviceVulkan13Features *)(const void *)at;
                 break;
             default:
-                read_single(at, s->has);
+                read_single(at, s, &has_fault);
                 break;
             }
         }
@@ -129,22 +179,7 @@ static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
     for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
         s->has[f] = s->has[f] || *vy_features_member(&copy, f) == VK_TRUE;
     }
-    for (uint32_t i = 0; i < params->extension_count; i++) {
-        for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
-            s->has_extension[e] =
-                s->has_extension[e] || strcmp(params->extensions[i], vy_extension_name(e)) == 0;
-        }
-    }
-}
-
-static bool has_debug_utils(const vyre_adopt_params *params)
-{
-    for (uint32_t i = 0; i < params->instance_extension_count; i++) {
-        if (strcmp(params->instance_extensions[i], VK_EXT_DEBUG_UTILS_EXTENSION_NAME) == 0) {
-            return true;
-        }
-    }
-    return false;
+    read_extensions(params, has_fault, s);
 }
 
 /* The family's flags and timestamps, since the snapshot chose a family of its own. */
@@ -199,40 +234,50 @@ static vyre_result take_over(vyre_device *device, const vyre_adopt_params *param
     if (device->snapshot.info.missing[0]) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
                            "the device to adopt lacks %s. Fix: enable what "
-                           "vyre_device_requirements lists (vyre_device_fill_features fills the "
-                           "chain), and pass that chain as `features`",
+                           "vyre_device_requirements lists (vyre_device_fill_setup fills what "
+                           "vkCreateDevice takes), and pass that chain as `features` and those "
+                           "names as `extensions`",
                            device->snapshot.info.missing);
     }
-    device->has_names = has_debug_utils(params) && device->vki.vkSetDebugUtilsObjectNameEXT != NULL;
-    code = vy_device_table_load(&device->vk, &device->vki, params->device, diag);
-    return code == VYRE_OK ? vy_device_finish_creation(device, params->queue_family, diag) : code;
+    device->has_names = is_listed(params->instance_extensions, params->instance_extension_count,
+                                  VK_EXT_DEBUG_UTILS_EXTENSION_NAME) &&
+                        device->vki.vkSetDebugUtilsObjectNameEXT != NULL;
+    code = vy_device_table_load(&device->vk, &device->vki, params->device, &device->snapshot, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    vy_snapshot_decide(&device->snapshot, params->api_version);
+    return vy_device_finish_creation(device, params->queue_family, diag);
 }
 
-vyre_result vyre_device_adopt(const vyre_adopt_params *params, vyre_device **out_device,
-                              vyre_diag *diag)
+static vyre_result check_params(const vyre_adopt_params *p, vyre_diag *diag)
 {
-    vy_diag_clear(diag);
-    if (!out_device) {
-        return vy_invalid(diag, "out_device is NULL. Fix: pass where the device goes");
+    if (!p->get_instance_proc_addr || !p->instance || !p->physical_device || !p->device ||
+        !p->queue) {
+        return vy_invalid(diag, "missing:%s%s%s%s%s. Fix: pass them",
+                          p->get_instance_proc_addr ? "" : " get_instance_proc_addr",
+                          p->instance ? "" : " instance",
+                          p->physical_device ? "" : " physical_device", p->device ? "" : " device",
+                          p->queue ? "" : " queue");
     }
-    *out_device = NULL;
-    if (!params || !params->get_instance_proc_addr || !params->instance ||
-        !params->physical_device || !params->device || !params->queue) {
-        return vy_invalid(diag, "get_instance_proc_addr, instance, physical_device, device or "
-                                "queue is missing. Fix: pass all five");
-    }
-    if (!params->lock_queue != !params->unlock_queue) {
+    if (!p->lock_queue != !p->unlock_queue) {
         return vy_invalid(diag, "one of lock_queue and unlock_queue is missing. Fix: pass both, "
                                 "or none");
     }
-    if ((params->extension_count && !params->extensions) ||
-        (params->instance_extension_count && !params->instance_extensions)) {
+    if ((p->extension_count && !p->extensions) ||
+        (p->instance_extension_count && !p->instance_extensions)) {
         return vy_invalid(diag, "a count of extensions has no list. Fix: pass the list, or 0");
     }
-    vyre_device *device = vy_device_allocate(params->allocator);
-    if (!device) {
-        return vy_diag_no_memory(diag);
+    const vyre_memory_callbacks *m = p->memory;
+    if (m && (!m->create || !m->destroy || !m->flush || !m->invalidate)) {
+        return vy_invalid(diag, "one of the memory callbacks is missing. Fix: pass all four "
+                                "functions, or no callbacks");
     }
+    return VYRE_OK;
+}
+
+static void take_params(vyre_device *device, const vyre_adopt_params *params)
+{
     vy_log_init(&device->log, params->log, params->log_user, params->log_level);
     device->instance = params->instance;
     device->physical = params->physical_device;
@@ -242,7 +287,41 @@ vyre_result vyre_device_adopt(const vyre_adopt_params *params, vyre_device **out
     device->host_lock = params->lock_queue;
     device->host_unlock = params->unlock_queue;
     device->host_user = params->queue_user;
-    vyre_result code = take_over(device, params, diag);
+    device->debug = params->debug;
+    device->has_driver_thread = params->driver_thread != 0;
+    device->memory_limit = params->memory_limit;
+    device->pipeline_cache = params->pipeline_cache;
+    if (params->memory) {
+        device->memory_callbacks = *params->memory;
+        device->has_memory_callbacks = true;
+    }
+}
+
+vyre_result vyre_device_adopt(const vyre_adopt_params *given, vyre_device **out_device,
+                              vyre_diag *diag)
+{
+    vy_diag_clear(diag);
+    if (!out_device) {
+        return vy_invalid(diag, "out_device is NULL. Fix: pass where the device goes");
+    }
+    *out_device = NULL;
+    vyre_adopt_params params;
+    vyre_result code = vy_params_read(vyre_adopt_params, &params, given, diag);
+    if (code == VYRE_OK) {
+        code = check_params(&params, diag);
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    vyre_device *device = vy_device_allocate(params.allocator);
+    if (!device) {
+        return vy_diag_no_memory(diag);
+    }
+    take_params(device, &params);
+    code = vy_device_set_cache_dir(device, params.cache_dir, diag);
+    if (code == VYRE_OK) {
+        code = take_over(device, &params, diag);
+    }
     if (code != VYRE_OK) {
         vyre_device_destroy(&device);
         return code;
@@ -251,9 +330,14 @@ vyre_result vyre_device_adopt(const vyre_adopt_params *params, vyre_device **out
     return VYRE_OK;
 }
 
+uint32_t vyre_device_queue_family(const vyre_device *device)
+{
+    return device ? device->snapshot.queue_family : VK_QUEUE_FAMILY_IGNORED;
+}
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-vyre_result vyre_buffer_import(vyre_device *device, const vyre_import_params *params,
+vyre_result vyre_buffer_import(vyre_device *device, const vyre_import_params *given,
                                vyre_buffer *out_buffer, vyre_diag *diag)
 {
     vy_diag_clear(diag);
@@ -261,15 +345,20 @@ vyre_result vyre_buffer_import(vyre_device *device, const vyre_import_params *pa
         return vy_invalid(diag, "out_buffer is NULL. Fix: pass where the buffer goes");
     }
     *out_buffer = (vyre_buffer){0};
-    if (!device || !params || !params->buffer || params->size == 0) {
+    vyre_import_params params;
+    vyre_result code = vy_params_read(vyre_import_params, &params, given, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    if (!device || !params.buffer || params.size == 0) {
         return vy_invalid(diag, "device, buffer or size is missing. Fix: pass all three");
     }
-    if (!(params->usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)) {
+    if (!(params.usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)) {
         return vy_invalid(diag, "the buffer was created without "
                                 "VK_BUFFER_USAGE_STORAGE_BUFFER_BIT. Fix: create it with that "
                                 "usage and say so");
     }
-    return vy_resident_import(device, params->buffer, params->size, params->usage, params->name,
+    return vy_resident_import(device, params.buffer, params.size, params.usage, params.name,
                               out_buffer, diag);
 }
 

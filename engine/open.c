@@ -2,8 +2,11 @@
  * place that knows all parts of the engine. */
 #include "engine/device/device.h"
 
+#include "engine/exec/recording.h"
+#include "engine/exec/run.h"
 #include "engine/memory/buffer.h"
 #include "engine/memory/memory.h"
+#include "engine/pipeline/cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +31,6 @@ vyre_device *vy_device_allocate(const vyre_allocator *given)
     }
     device->allocator = allocator;
     atomic_init(&device->lost, false);
-    atomic_init(&device->is_losing, false);
     if (vy_mutex_init(&device->queue_mutex) != 0) {
         vy_free(&allocator, device, sizeof *device);
         return NULL;
@@ -59,6 +61,20 @@ void vy_set_name(vyre_device *device, VkObjectType type, uint64_t handle, const 
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
+vyre_result vy_device_set_cache_dir(vyre_device *device, const char *dir, vyre_diag *diag)
+{
+    if (!dir || !dir[0]) {
+        return VYRE_OK;
+    }
+    size_t size = strlen(dir) + 1;
+    device->cache_dir = vy_alloc_zeroed(&device->allocator, size, 1);
+    if (!device->cache_dir) {
+        return vy_diag_no_memory(diag);
+    }
+    memcpy(device->cache_dir, dir, size);
+    return VYRE_OK;
+}
+
 vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family, vyre_diag *diag)
 {
     device->snapshot.queue_family = queue_family;
@@ -74,17 +90,16 @@ vyre_result vy_device_finish_creation(vyre_device *device, uint32_t queue_family
         return vy_vk_error(device, diag, result, "vkCreateSemaphore");
     }
     vy_set_name(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)device->timeline, "vyre timeline");
-    VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    result =
-        device->vk.vkCreatePipelineCache(device->device, &cache, NULL, &device->pipeline_cache);
-    if (result != VK_SUCCESS) {
-        return vy_vk_error(device, diag, result, "vkCreatePipelineCache");
-    }
-    vyre_result code = vy_memory_create(device, &device->memory, diag);
+    vyre_result code = vy_cache_create(device, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    return vy_slot_table_create(device, &device->slots, diag);
+    code = vy_memory_create(device, &device->memory, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    code = vy_slot_table_create(device, &device->slots, diag);
+    return code == VYRE_OK ? vy_runs_create(device, diag) : code;
 }
 
 static vyre_result create_logical(vyre_device *device, vyre_diag *diag)
@@ -92,45 +107,28 @@ static vyre_result create_logical(vyre_device *device, vyre_diag *diag)
     vy_snapshot *s = &device->snapshot;
     uint32_t api =
         s->info.api_version < device->api_version ? s->info.api_version : device->api_version;
-    vy_feature_structs features;
-    vy_features_init(&features, api);
-    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
-        if (s->has[f]) {
-            *vy_features_member(&features, f) = VK_TRUE;
-        }
-    }
-    const char *extensions[VY_EXTENSION_COUNT];
-    uint32_t extension_count = 0;
-    for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
-        if (s->has_extension[e]) {
-            extensions[extension_count++] = vy_extension_name(e);
-        }
-    }
-    float priority = 1.0f;
-    VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueFamilyIndex = s->queue_family,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
+    vyre_device_setup setup;
+    vy_setup_fill(s, api, &setup);
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features.core,
+        .pNext = &setup.chain.features,
         .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = extension_count,
-        .ppEnabledExtensionNames = extensions,
+        .pQueueCreateInfos = &setup.queue,
+        .enabledExtensionCount = setup.extension_count,
+        .ppEnabledExtensionNames = setup.extensions,
     };
     VkResult result = device->vki.vkCreateDevice(device->physical, &info, NULL, &device->device);
     if (result != VK_SUCCESS) {
         return vy_vk_error(device, diag, result, "vkCreateDevice");
     }
     device->owns_device = true;
-    vyre_result code = vy_device_table_load(&device->vk, &device->vki, device->device, diag);
+    vyre_result code = vy_device_table_load(&device->vk, &device->vki, device->device, s, diag);
     if (code != VYRE_OK) {
         return code;
     }
+    vy_snapshot_decide(s, device->api_version);
     device->vk.vkGetDeviceQueue(device->device, s->queue_family, 0, &device->queue);
+    vy_set_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->queue, "vyre queue");
     return vy_device_finish_creation(device, s->queue_family, diag);
 }
 
@@ -201,9 +199,9 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     }
     *out_device = NULL;
     vyre_device_params params;
-    vyre_device_params_init(&params);
-    if (given) {
-        params = *given;
+    vyre_result code = vy_params_read(vyre_device_params, &params, given, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
     vy_device_options options;
     vy_device_options_read(&params, &options);
@@ -213,9 +211,11 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     }
     vy_log_init(&device->log, params.log, params.log_user, options.log_level);
     device->debug = options.debug;
-    vyre_result code = VYRE_OK;
+    device->has_driver_thread = params.driver_thread != 0;
+    device->memory_limit = params.memory_limit;
+    code = vy_device_set_cache_dir(device, options.cache_dir, diag);
     device->vki.vkGetInstanceProcAddr = (PFN_vkGetInstanceProcAddr)params.get_instance_proc_addr;
-    if (!device->vki.vkGetInstanceProcAddr) {
+    if (code == VYRE_OK && !device->vki.vkGetInstanceProcAddr) {
         code = vy_loader_open(&device->loader, &device->vki.vkGetInstanceProcAddr, diag);
     }
     if (code == VYRE_OK) {
@@ -249,19 +249,15 @@ void vyre_device_destroy(vyre_device **device_pointer)
     *device_pointer = NULL;
     if (d->device && d->vk.vkDestroyDevice) {
         if (d->timeline) {
-            vy_queue_drain(d, d->submitted);
+            vy_queue_drain(d, vy_queue_submitted(d));
         }
-        if (d->children) {
-            vy_log_write(&d->log, VYRE_LOG_ERROR,
-                         "the device is destroyed before %u of its pipelines. Fix: destroy the "
-                         "pipelines first",
-                         (unsigned)d->children);
-        }
+        vy_runs_end(d, NULL);
+        vy_sequences_detach(d);
+        vy_runs_detach_pipelines(d);
+        vy_runs_destroy(d);
         vy_slot_table_destroy(d, &d->slots);
         vy_memory_destroy(d, &d->memory);
-        if (d->pipeline_cache) {
-            d->vk.vkDestroyPipelineCache(d->device, d->pipeline_cache, NULL);
-        }
+        vy_cache_destroy(d);
         if (d->timeline) {
             d->vk.vkDestroySemaphore(d->device, d->timeline, NULL);
         }
@@ -286,5 +282,6 @@ void vyre_device_destroy(vyre_device **device_pointer)
     vy_mutex_finish(&d->queue_mutex);
     vy_mutex_finish(&d->counter_mutex);
     vyre_allocator allocator = d->allocator;
+    vy_free(&allocator, d->cache_dir, d->cache_dir ? strlen(d->cache_dir) + 1 : 0);
     vy_free(&allocator, d, sizeof *d);
 }

@@ -86,6 +86,17 @@ void vy_text_finish(vy_text *text);
 void vy_text_append(vy_text *text, const char *bytes, size_t size);
 void vy_text_printf(vy_text *text, const char *format, ...) VY_PRINTF(2, 3);
 
+/* Text in a caller's room of `size` bytes, cut at its end, whose whole `length` (without the final
+ * zero) is counted. `out` may be NULL for size 0. */
+typedef struct vy_fixed_text {
+    char *out;
+    size_t size, length;
+} vy_fixed_text;
+
+void vy_fixed_text_printf(vy_fixed_text *text, const char *format, ...) VY_PRINTF(2, 3);
+/* As a JSON string with its quotes; NULL is null. */
+void vy_fixed_text_json(vy_fixed_text *text, const char *value);
+
 /* ---- Hash ------------------------------------------------------------------------------------ */
 
 /* 64-bit hash of words, the same on every machine and in every run (for keys, not for security). */
@@ -97,6 +108,18 @@ void vy_hash_bytes(vy_hash *hash, const void *bytes, size_t size);
 void vy_hash_u32(vy_hash *hash, uint32_t word);
 void vy_hash_u64(vy_hash *hash, uint64_t word);
 uint64_t vy_hash_value(const vy_hash *hash);
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* A caller's parameter struct, whose first member is `uint32_t struct_size`, in the size that the
+ * library knows: what a shorter one lacks is zero, and NULL is all zero. struct_size 0 means the
+ * size of the struct's first release, `first_size`. Errors: INVALID_ARGUMENT where the caller's is
+ * longer and says something there that this library does not know, or shorter than any release. */
+vyre_result vy_params_read_raw(void *out, size_t size, size_t first_size, const void *given,
+                               const char *type, vyre_diag *diag);
+/* Nothing has been released yet, so the first size is the present one. */
+#define vy_params_read(type, out, given, diag)                                                     \
+    vy_params_read_raw((out), sizeof(type), sizeof(type), (const type *)(given), #type, (diag))
 
 /* ---- Diagnostics ----------------------------------------------------------------------------- */
 

@@ -76,3 +76,37 @@ void vy_text_printf(vy_text *text, const char *format, ...)
     va_end(arguments);
     text->size += (size_t)size;
 }
+
+/* ---- In a caller's room ---------------------------------------------------------------------- */
+
+void vy_fixed_text_printf(vy_fixed_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = text->length < text->size ? text->size - text->length : 0;
+    int length = vsnprintf(room ? text->out + text->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (length > 0) {
+        text->length += (size_t)length;
+    }
+}
+
+void vy_fixed_text_json(vy_fixed_text *text, const char *value)
+{
+    if (!value) {
+        vy_fixed_text_printf(text, "null");
+        return;
+    }
+    vy_fixed_text_printf(text, "\"");
+    for (const char *at = value; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == '"' || c == '\\') {
+            vy_fixed_text_printf(text, "\\%c", c);
+        } else if (c < 0x20) {
+            vy_fixed_text_printf(text, "\\u%04x", c);
+        } else {
+            vy_fixed_text_printf(text, "%c", c);
+        }
+    }
+    vy_fixed_text_printf(text, "\"");
+}

@@ -11,6 +11,8 @@
 #include "codegen/ir/ops.h"
 #include "vyre/program.h"
 
+#include <stdatomic.h>
+
 typedef struct vy_expr {
     uint16_t op;  /* vyre_op */
     uint8_t type; /* vyre_type of the result */
@@ -123,6 +125,7 @@ typedef struct vy_function {
 
 struct vyre_program {
     vy_arena arena;
+    atomic_uint holders; /* besides the first: vyre_program_destroy by the last ends it */
     const char *name;
     uint32_t workgroup[3];
     uint32_t grid_over; /* buffer or 0 */
@@ -146,6 +149,10 @@ struct vyre_program {
     VY_VEC(vy_function) functions;
     uint64_t hash, interface_hash;
 };
+
+/* Holds a finished program beyond its owner's vyre_program_destroy: the holder calls that too.
+ * Thread-safety: safe. */
+vyre_program *vy_program_hold(const vyre_program *program);
 
 /* Checks every rule of the language that the builder does not check while building
  * (docs/language.md lists them), numbers the record sites, marks impure functions and computes both

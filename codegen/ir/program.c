@@ -8,9 +8,20 @@ void vyre_program_destroy(vyre_program **program)
     }
     vyre_program *p = *program;
     *program = NULL;
+    /* Releases what this holder did, acquires what the others did. */
+    if (atomic_fetch_sub_explicit(&p->holders, 1, memory_order_acq_rel) != 0) {
+        return;
+    }
     vyre_allocator memory = p->arena.allocator;
     vy_arena_finish(&p->arena);
     vy_free(&memory, p, sizeof *p);
+}
+
+vyre_program *vy_program_hold(const vyre_program *program)
+{
+    vyre_program *held = (vyre_program *)program; /* the count is no part of what it says */
+    atomic_fetch_add_explicit(&held->holders, 1, memory_order_relaxed);
+    return held;
 }
 
 const char *vyre_program_name(const vyre_program *program)

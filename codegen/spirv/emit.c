@@ -63,7 +63,7 @@ static bool init_tables(vy_emitter *emitter)
     emitter->labels = table_of(emitter, ssa->blocks.count);
     emitter->last_labels = table_of(emitter, ssa->blocks.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
-    emitter->slots = table_of(emitter, program->binding_count + VY_HIDDEN_COUNT);
+    emitter->slots = table_of(emitter, 2 * (program->binding_count + VY_HIDDEN_COUNT));
     emitter->shared = table_of(emitter, program->buffers.count);
     emitter->tables = table_of(emitter, program->tables.count);
     emitter->lengths = table_of(emitter, program->binding_count);
@@ -88,12 +88,19 @@ static vyre_result choose(vy_emitter *emitter)
                            "the target %d is unknown. Fix: use VYRE_TARGET_VULKAN_1_2 or _1_3",
                            (int)emitter->options->target);
     }
-    if (emitter->options->interface != VYRE_INTERFACE_DESCRIPTOR) {
+    switch (emitter->options->interface) {
+    case VYRE_INTERFACE_DESCRIPTOR:
+        emitter->addressing = &vy_spirv_addressing_descriptor;
+        break;
+    case VYRE_INTERFACE_ADDRESS:
+        emitter->addressing = &vy_spirv_addressing_physical;
+        break;
+    default:
         return vy_diag_set(emitter->diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
-                           "the interface %d is unknown. Fix: use VYRE_INTERFACE_DESCRIPTOR",
+                           "the interface %d is unknown. Fix: use VYRE_INTERFACE_DESCRIPTOR or "
+                           "_ADDRESS",
                            (int)emitter->options->interface);
     }
-    emitter->addressing = &vy_spirv_addressing_descriptor;
     emitter->wrapper = &vy_spirv_wrapper_replay;
     return VYRE_OK;
 }
@@ -155,8 +162,9 @@ static void emit_heads(vy_emitter *emitter)
     if (entry->count > 2) {
         emit_float_modes(emitter, entry->data[2]);
     }
-    vy_module_op(m, VY_SECTION_MEMORY_MODEL, SpvOpMemoryModel,
-                 VY_LIST(SpvAddressingModelLogical, (uint32_t)emitter->target->memory_model));
+    vy_module_op(
+        m, VY_SECTION_MEMORY_MODEL, SpvOpMemoryModel,
+        VY_LIST((uint32_t)emitter->addressing->model, (uint32_t)emitter->target->memory_model));
     if (m->has_names && emitter->options->file_name) {
         vy_words name = {0};
         vy_words_text(m->arena, &name, emitter->options->file_name);
@@ -230,6 +238,7 @@ vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
     if (emitter.target->has_memory_capabilities) {
         vy_module_capability(m, SpvCapabilityVulkanMemoryModel);
     }
+    vy_module_capability(m, emitter.addressing->capability);
     emit_body(&emitter);
     if (emitter.result == VYRE_OK && !arena->failed) {
         emit_workgroup_size(&emitter);

@@ -37,13 +37,28 @@ extern const vy_spirv_target vy_spirv_target_vulkan12, vy_spirv_target_vulkan13;
 
 /* A slot is the number of a non-shared buffer, or binding_count + VY_HIDDEN_*. */
 typedef struct vy_spirv_addressing {
+    SpvAddressingModel model;
+    SpvCapability capability; /* that the model takes */
+    uint32_t access;          /* memory operands that every load and store through `word` has */
     /* Pointer to word `index` of the slot. */
     uint32_t (*word)(vy_emitter *emitter, uint32_t slot, uint32_t index);
-    /* Word `byte / 4` of the push constants; byte is one of VY_PUSH_*, slot counts host indices. */
+    /* Pointer to the word at `byte` of the push constants: VY_PUSH_PASS, _EXECUTION, or
+     * VY_PUSH_INDICES + 4 * slot. */
     uint32_t (*push)(vy_emitter *emitter, uint32_t byte);
 } vy_spirv_addressing;
 
-extern const vy_spirv_addressing vy_spirv_addressing_descriptor;
+extern const vy_spirv_addressing vy_spirv_addressing_descriptor, vy_spirv_addressing_physical;
+
+/* address.c, for the two: what a slot is to this module. Not written: NonWritable. Coherent: where
+ * the target says it by decorations, invocations of the segment speak to each other through it. */
+bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot);
+bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot);
+const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot);
+/* A block type of words, decorated as a whole but for its contents: struct { u32 words[]; }. */
+uint32_t vy_slot_block_type(vy_emitter *emitter, const char *name);
+/* Pointer to a word of the push constants, whose first member is of type `address`, or 0 where
+ * there is no address. */
+uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte, uint32_t address);
 
 /* ---- Wrapper --------------------------------------------------------------------------------- */
 
@@ -86,7 +101,8 @@ typedef enum vy_helper {
 /* Calls it; the result is of the helper's type. */
 uint32_t vy_helper_call(vy_emitter *emitter, vy_helper helper, uint32_t a, uint32_t b);
 
-/* Bodies of helpers: parameters in, result out; they stay in one block, the record's apart. */
+/* Bodies of helpers: parameters in, result out. Blocks that they make are their own, by vy_label:
+ * vy_emitter_label is the body's. */
 typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b);
@@ -148,14 +164,14 @@ struct vy_emitter {
     uint32_t current_label; /* of the block being filled */
     vy_loc line;            /* of the last OpLine in this block */
     /* Global things, 0 until used. */
-    uint32_t *slots;            /* by slot: variable */
+    uint32_t *slots;            /* by slot, twice: what the addressing keeps */
     uint32_t *shared;           /* by buffer: variable */
     uint32_t *tables;           /* by table: variable */
     uint32_t *lengths, *params; /* by binding, by parameter: values in the body */
     uint32_t inputs[VY_INPUT_COUNT];
     uint32_t builtins[4];                  /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3];                /* constants */
-    uint32_t push_block, buffer_blocks[2]; /* of buffers: read only, written */
+    uint32_t push_block, buffer_blocks[3]; /* of buffers: read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */
@@ -190,7 +206,10 @@ uint32_t vy_emit_cast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, 
 uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits);
 uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value);
 
-/* emit_memory.c. Values in memory are u32 words: f32 by its bits, bool as 0 or 1. */
+/* emit_memory.c. Values in memory are u32 words: f32 by its bits, bool as 0 or 1. `access`: memory
+ * operands. */
+uint32_t vy_emit_load_word(vy_emitter *emitter, uint32_t pointer, uint32_t access);
+void vy_emit_store_word(vy_emitter *emitter, uint32_t pointer, uint32_t word, uint32_t access);
 uint32_t vy_emit_type(vy_emitter *emitter, vyre_type type);
 uint32_t vy_emit_to_word(vy_emitter *emitter, vyre_type type, uint32_t value);
 uint32_t vy_emit_from_word(vy_emitter *emitter, vyre_type type, uint32_t word);

@@ -1,6 +1,7 @@
 /* Division and square root of f32, correctly rounded to nearest even by integer arithmetic, since
  * no device has to round them so. Operands and results are f32 values; the work is on their bits.
- */
+ * A specialisation constant puts the device's own instruction in the place of all that, for devices
+ * that are known to round it so; the bits are the same. */
 #include "codegen/spirv/emit.h"
 
 /* A finite operand taken apart: magnitude = mantissa * 2^(exponent - 150), mantissa in [2^23,
@@ -88,7 +89,44 @@ static uint32_t round_to_even(vy_module *m, uint32_t value, uint32_t exponent)
     return vy_u2(m, SpvOpIAdd, rounded, field);
 }
 
-uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b)
+/* ---- Either way ------------------------------------------------------------------------------ */
+
+/* A choice by a specialisation constant. The two ways are blocks and not operands of a select, so
+ * that drivers drop the one that is not taken. */
+typedef struct vy_native_choice {
+    uint32_t native, exact, merge; /* labels */
+    uint32_t value;                /* of the native way */
+} vy_native_choice;
+
+static void begin_native(vy_module *m, vy_native_choice *choice, uint32_t spec_id, const char *name)
+{
+    uint32_t is_native =
+        vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0, spec_id);
+    vy_module_name(m, is_native, name);
+    choice->native = vy_module_id(m);
+    choice->exact = vy_module_id(m);
+    choice->merge = vy_module_id(m);
+    vy_if(m, is_native, choice->native, choice->exact, choice->merge);
+    vy_label(m, choice->native);
+}
+
+static void end_native(vy_module *m, const vy_native_choice *choice)
+{
+    vy_jump(m, choice->merge);
+    vy_label(m, choice->exact);
+}
+
+static uint32_t merge_exact(vy_module *m, const vy_native_choice *choice, uint32_t value)
+{
+    vy_jump(m, choice->merge);
+    vy_label(m, choice->merge);
+    return vy_value(m, SpvOpPhi, vy_type_f32(m),
+                    VY_LIST(choice->value, choice->native, value, choice->exact));
+}
+
+/* ---- Division -------------------------------------------------------------------------------- */
+
+static uint32_t divide_exactly(vy_emitter *emitter, uint32_t a, uint32_t b)
 {
     vy_module *m = &emitter->module;
     uint32_t a_bits = vy_bits_of(m, a);
@@ -129,6 +167,49 @@ uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b)
     return vy_f32_of(m, value);
 }
 
+/* No zero reaches the instruction: a driver was seen to take the quotient of a literal zero for 0,
+ * whatever it is divided by, and that by one for undefined. */
+static uint32_t divide_natively(vy_emitter *emitter, uint32_t a, uint32_t b)
+{
+    vy_module *m = &emitter->module;
+    uint32_t a_bits = vy_bits_of(m, a);
+    uint32_t b_bits = vy_bits_of(m, b);
+    uint32_t a_magnitude = vy_u2c(m, SpvOpBitwiseAnd, a_bits, VY_F32_MAGNITUDE);
+    uint32_t b_magnitude = vy_u2c(m, SpvOpBitwiseAnd, b_bits, VY_F32_MAGNITUDE);
+    uint32_t a_is_zero = vy_b2c(m, SpvOpIEqual, a_magnitude, 0);
+    uint32_t b_is_zero = vy_b2c(m, SpvOpIEqual, b_magnitude, 0);
+    uint32_t one = vy_const_f32(m, VY_F32_ONE);
+    uint32_t dividend = vy_select_f(m, a_is_zero, one, a);
+    uint32_t divisor = vy_select_f(m, b_is_zero, one, b);
+    uint32_t quotient = vy_f2(m, SpvOpFDiv, dividend, divisor);
+    uint32_t bits = vy_bits_of(m, quotient);
+    uint32_t no_number = vy_emit_is_nan_bits(emitter, bits);
+
+    uint32_t sign = vy_u2(m, SpvOpBitwiseXor, a_bits, b_bits);
+    sign = vy_u2c(m, SpvOpBitwiseAnd, sign, VY_F32_SIGN);
+    uint32_t infinity = vy_u2c(m, SpvOpBitwiseOr, sign, VY_F32_INFINITY);
+    bits = vy_select_u(m, b_is_zero, infinity, bits);
+    bits = vy_select_u(m, a_is_zero, sign, bits);
+    uint32_t both = vy_b2(m, SpvOpLogicalAnd, a_is_zero, b_is_zero);
+    no_number = vy_b2(m, SpvOpLogicalOr, no_number, both);
+    uint32_t nan = vy_const_u32(m, VY_F32_NAN);
+    bits = vy_select_u(m, no_number, nan, bits);
+    return vy_f32_of(m, bits);
+}
+
+uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b)
+{
+    vy_module *m = &emitter->module;
+    vy_native_choice choice;
+    begin_native(m, &choice, VY_SPEC_NATIVE_DIVIDE, "vy_native_divide");
+    choice.value = divide_natively(emitter, a, b);
+    end_native(m, &choice);
+    uint32_t value = divide_exactly(emitter, a, b);
+    return merge_exact(m, &choice, value);
+}
+
+/* ---- Square root ----------------------------------------------------------------------------- */
+
 /* The integer nearest to the root of mantissa * 2^shift (46 to 48 bits): the device's root of it as
  * an f32 (any within 60 units will do, and is brought below), one step of Newton's method, one unit
  * up or down. Squares are compared modulo 2^32, where their small difference is exact. The integer
@@ -168,10 +249,9 @@ static uint32_t root_of(vy_module *m, uint32_t mantissa, uint32_t shift)
     return vy_u2(m, SpvOpIAdd, root, change);
 }
 
-uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b)
+static uint32_t root_exactly(vy_emitter *emitter, uint32_t a)
 {
     vy_module *m = &emitter->module;
-    (void)b;
     uint32_t bits = vy_bits_of(m, a);
     vy_parts x = take_apart(emitter, bits);
     uint32_t least = vy_const_u32(m, 0x800000);
@@ -198,4 +278,17 @@ uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b)
     uint32_t nan = vy_const_u32(m, VY_F32_NAN);
     value = vy_select_u(m, no_number, nan, value);
     return vy_f32_of(m, value);
+}
+
+uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b)
+{
+    vy_module *m = &emitter->module;
+    vy_native_choice choice;
+    (void)b;
+    begin_native(m, &choice, VY_SPEC_NATIVE_SQRT, "vy_native_sqrt");
+    uint32_t native = vy_glsl(m, GLSLstd450Sqrt, vy_type_f32(m), a, 0);
+    choice.value = vy_emit_canonical_nan(emitter, native);
+    end_native(m, &choice);
+    uint32_t value = root_exactly(emitter, a);
+    return merge_exact(m, &choice, value);
 }

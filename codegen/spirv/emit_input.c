@@ -16,7 +16,7 @@ uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
     uint32_t index = vy_const_u32(m, word);
     uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_PARAMS;
     uint32_t pointer = emitter->addressing->word(emitter, slot, index);
-    return vy_u1(m, SpvOpLoad, pointer);
+    return vy_emit_load_word(emitter, pointer, emitter->addressing->access);
 }
 
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte)

@@ -7,6 +7,7 @@
 #define MAX_TABLE_COUNT        (1u << 24)
 #define TABLE_ROW              1024u
 #define ZERO_BY_LOOP_COUNT     17u
+#define WORD_SIZE              4u
 
 /* ---- Words and values ------------------------------------------------------------------------ */
 
@@ -44,17 +45,23 @@ uint32_t vy_emit_from_word(vy_emitter *emitter, vyre_type type, uint32_t word)
     return type == VYRE_TYPE_BOOL ? vy_b2c(m, SpvOpINotEqual, word, 0) : word;
 }
 
-static uint32_t load_word(vy_emitter *emitter, uint32_t pointer, uint32_t access)
+/* Words that memory operands take, in {access, WORD_SIZE}: an alignment stands behind its bit. */
+static uint32_t operand_count(uint32_t access)
 {
-    vy_module *m = &emitter->module;
-    return vy_value(m, SpvOpLoad, vy_type_u32(m), (const uint32_t[]){pointer, access},
-                    access ? 2 : 1);
+    return access & SpvMemoryAccessAlignedMask ? 2 : access ? 1 : 0;
 }
 
-static void store_word(vy_emitter *emitter, uint32_t pointer, uint32_t word, uint32_t access)
+uint32_t vy_emit_load_word(vy_emitter *emitter, uint32_t pointer, uint32_t access)
 {
-    vy_effect(&emitter->module, SpvOpStore, (const uint32_t[]){pointer, word, access},
-              access ? 3 : 2);
+    vy_module *m = &emitter->module;
+    return vy_value(m, SpvOpLoad, vy_type_u32(m), (const uint32_t[]){pointer, access, WORD_SIZE},
+                    1 + operand_count(access));
+}
+
+void vy_emit_store_word(vy_emitter *emitter, uint32_t pointer, uint32_t word, uint32_t access)
+{
+    vy_effect(&emitter->module, SpvOpStore, (const uint32_t[]){pointer, word, access, WORD_SIZE},
+              2 + operand_count(access));
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -175,9 +182,8 @@ static uint32_t plain_access(const vy_emitter *emitter, uint32_t buffer)
 {
     if (!vy_emit_is_shared(emitter, buffer)) {
         uint32_t binding = emitter->ssa->program->buffers.data[buffer].binding;
-        if (!(emitter->module_writes >> binding & 1)) {
-            return SpvMemoryAccessMaskNone;
-        }
+        bool may_change = emitter->module_writes >> binding & 1;
+        return emitter->addressing->access | (may_change ? emitter->target->shared_access : 0);
     }
     return emitter->target->shared_access;
 }
@@ -188,7 +194,7 @@ uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_emit_length(emitter, ins->ref);
     vy_checked checked = check_for_load(emitter, ins, index, count);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
-    uint32_t word = load_word(emitter, pointer, plain_access(emitter, ins->ref));
+    uint32_t word = vy_emit_load_word(emitter, pointer, plain_access(emitter, ins->ref));
     return checked_value(emitter, ins, checked, word);
 }
 
@@ -200,7 +206,7 @@ void vy_emit_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_emit_length(emitter, ins->ref);
     uint32_t merge = begin_checked(emitter, ins, index, count);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, index);
-    store_word(emitter, pointer, word, plain_access(emitter, ins->ref));
+    vy_emit_store_word(emitter, pointer, word, plain_access(emitter, ins->ref));
     end_checked(emitter, merge);
 }
 
@@ -261,11 +267,17 @@ static uint32_t table_variable(vy_emitter *emitter, uint32_t ref)
     return emitter->tables[ref];
 }
 
+static bool is_in_buffer(const vy_emitter *emitter, uint32_t ref)
+{
+    const uint32_t *offsets = emitter->options->table_offsets;
+    return offsets && offsets[ref] != UINT32_MAX;
+}
+
 static uint32_t table_pointer(vy_emitter *emitter, uint32_t ref, uint32_t index)
 {
     vy_module *m = &emitter->module;
     const uint32_t *offsets = emitter->options->table_offsets;
-    if (offsets && offsets[ref] != UINT32_MAX) {
+    if (is_in_buffer(emitter, ref)) {
         uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_TABLES;
         uint32_t place = offsets[ref] ? vy_u2c(m, SpvOpIAdd, index, offsets[ref]) : index;
         return emitter->addressing->word(emitter, slot, place);
@@ -298,7 +310,8 @@ uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_const_u32(m, table->count);
     vy_checked checked = check_for_load(emitter, ins, index, count);
     uint32_t pointer = table_pointer(emitter, ins->ref, checked.index);
-    uint32_t word = load_word(emitter, pointer, SpvMemoryAccessMaskNone);
+    uint32_t access = is_in_buffer(emitter, ins->ref) ? emitter->addressing->access : 0;
+    uint32_t word = vy_emit_load_word(emitter, pointer, access);
     return checked_value(emitter, ins, checked, word);
 }
 
@@ -344,7 +357,7 @@ static void zero_by_loop(vy_emitter *emitter, uint32_t ref, uint32_t count)
     vy_effect(m, SpvOpBranchConditional, VY_LIST(more, body, merge));
     vy_emitter_label(emitter, body);
     uint32_t pointer = array_pointer(emitter, ref, index);
-    store_word(emitter, pointer, zero, SpvMemoryAccessMaskNone);
+    vy_emit_store_word(emitter, pointer, zero, SpvMemoryAccessMaskNone);
     vy_jump(m, step);
     vy_emitter_label(emitter, step);
     uint32_t one = vy_const_u32(m, 1);
@@ -364,7 +377,7 @@ void vy_emit_array_zero(vy_emitter *emitter, const vy_ins *ins)
     uint32_t element = vy_type_u32(m);
     uint32_t type = vy_type_array(m, element, count ? count : 1);
     uint32_t null = vy_const_null(m, type);
-    store_word(emitter, emitter->arrays[ins->ref], null, SpvMemoryAccessMaskNone);
+    vy_emit_store_word(emitter, emitter->arrays[ins->ref], null, SpvMemoryAccessMaskNone);
 }
 
 uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins)
@@ -373,7 +386,7 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
     vy_checked checked = check_for_load(emitter, ins, index, count);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
-    uint32_t word = load_word(emitter, pointer, SpvMemoryAccessMaskNone);
+    uint32_t word = vy_emit_load_word(emitter, pointer, SpvMemoryAccessMaskNone);
     return checked_value(emitter, ins, checked, word);
 }
 
@@ -385,7 +398,7 @@ void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
     uint32_t merge = begin_checked(emitter, ins, index, count);
     uint32_t pointer = array_pointer(emitter, ins->ref, index);
-    store_word(emitter, pointer, word, SpvMemoryAccessMaskNone);
+    vy_emit_store_word(emitter, pointer, word, SpvMemoryAccessMaskNone);
     end_checked(emitter, merge);
 }
 
@@ -409,7 +422,8 @@ static uint32_t spill_pointer(vy_emitter *emitter, uint32_t word)
 uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins)
 {
     uint32_t pointer = spill_pointer(emitter, ins->ref);
-    uint32_t word = load_word(emitter, pointer, emitter->target->shared_access);
+    uint32_t access = emitter->target->shared_access | emitter->addressing->access;
+    uint32_t word = vy_emit_load_word(emitter, pointer, access);
     return vy_emit_from_word(emitter, (vyre_type)ins->type, word);
 }
 
@@ -418,5 +432,6 @@ void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t value = vy_emitter_value(emitter, ins->arg[0], ins->loc);
     uint32_t word = vy_emit_to_word(emitter, vy_emitter_type(emitter, ins->arg[0]), value);
     uint32_t pointer = spill_pointer(emitter, ins->ref);
-    store_word(emitter, pointer, word, emitter->target->shared_access);
+    uint32_t access = emitter->target->shared_access | emitter->addressing->access;
+    vy_emit_store_word(emitter, pointer, word, access);
 }

@@ -7,7 +7,11 @@
  *   set 0, binding n + 1    records
  *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
  *   set 0, binding n + 3    constant tables that are too large for the module
- * A module declares only what it uses. */
+ * A module declares only what it uses.
+ *
+ * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
+ * the parameter block; behind the words that both forms have lie, from VY_PARAM_ADDRESSES on, the
+ * 64-bit addresses of the n bindings, then of records, spill slots and tables. */
 #ifndef VY_INTERFACE_H
 #define VY_INTERFACE_H
 
@@ -29,6 +33,19 @@ enum {
     VY_PARAM_LENGTHS = 16     /* by binding: elements; then the program's params */
 };
 
+/* Word of the first address, a multiple of 2; an address is its low word, then its high word. */
+static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param_count)
+{
+    return (VY_PARAM_LENGTHS + binding_count + param_count + 1) / 2 * 2;
+}
+/* Words of the whole block, in both forms: behind the bindings' addresses those of the hidden
+ * buffers, from VY_HIDDEN_RECORDS on. */
+static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_count)
+{
+    return vy_param_addresses(binding_count, param_count) +
+           2 * (binding_count + VY_HIDDEN_COUNT - 1);
+}
+
 /* Push constants, in bytes. */
 enum {
     VY_PUSH_ADDRESS = 0,    /* u64, address form only */
@@ -43,8 +60,10 @@ enum {
     VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
     VY_SPEC_WORKGROUP_Y = 1,
     VY_SPEC_WORKGROUP_Z = 2,
-    VY_SPEC_FOLDED = 3 /* bool: the launched grid is not the logical one; the launched
-                          workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+    VY_SPEC_FOLDED = 3,        /* bool: the launched grid is not the logical one; the launched
+                                  workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+    VY_SPEC_NATIVE_DIVIDE = 4, /* bool: OpFDiv is correctly rounded on this device */
+    VY_SPEC_NATIVE_SQRT = 5    /* bool: so is Sqrt */
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)

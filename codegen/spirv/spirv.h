@@ -26,4 +26,8 @@ vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag);
 
+/* Bits by word of the push constants that a module of ours reads (VY_PUSH_* / 4); all where that
+ * cannot be told. */
+uint32_t vy_spirv_push_words(const uint32_t *words, uint32_t word_count);
+
 #endif

@@ -83,9 +83,8 @@ static uint32_t leave_if(vy_module *m, uint32_t condition)
 static void store_zero(vy_emitter *emitter, uint32_t buffer, uint32_t index)
 {
     uint32_t pointer = vy_emit_element(emitter, buffer, index);
-    uint32_t zero = vy_const_u32(&emitter->module, 0), access = emitter->target->shared_access;
-    vy_effect(&emitter->module, SpvOpStore, (const uint32_t[]){pointer, zero, access},
-              access ? 3 : 2);
+    uint32_t zero = vy_const_u32(&emitter->module, 0);
+    vy_emit_store_word(emitter, pointer, zero, emitter->target->shared_access);
 }
 
 /* for (i = first; i < count; i += volume) buffer[i] = 0, begun in the block `before`; returns the

@@ -88,6 +88,7 @@ vyre_result vy_commands_create(vyre_device *device, const char *name, vy_command
         vy_commands_destroy(device, out);
         return vy_vk_error(device, diag, result, "vkAllocateCommandBuffers");
     }
+    vy_set_name(device, VK_OBJECT_TYPE_COMMAND_POOL, (uint64_t)out->pool, name);
     vy_set_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)out->buffer, name);
     return VYRE_OK;
 }

@@ -44,6 +44,20 @@ static vyre_result lost(vyre_device *device, vyre_diag *diag, const char *call)
                        where);
 }
 
+/* The first one who notices is remembered, and who comes second returns after that was done. */
+static void note_loss(vyre_device *device, const char *call)
+{
+    if (!device) {
+        return;
+    }
+    vy_mutex_lock(&device->counter_mutex);
+    if (!atomic_load(&device->lost)) {
+        snprintf(device->lost_in, sizeof device->lost_in, "%s", call);
+        atomic_store(&device->lost, true);
+    }
+    vy_mutex_unlock(&device->counter_mutex);
+}
+
 vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, const char *call)
 {
     vyre_result code = VYRE_ERROR_DISPATCH_FAILED;
@@ -53,10 +67,7 @@ vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, c
     }
     switch (result) {
     case VK_ERROR_DEVICE_LOST:
-        if (device && !atomic_exchange(&device->is_losing, true)) {
-            snprintf(device->lost_in, sizeof device->lost_in, "%s", call);
-            atomic_store(&device->lost, true);
-        }
+        note_loss(device, call);
         return lost(device, diag, call);
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         code = VYRE_ERROR_OUT_OF_HOST_MEMORY;
@@ -98,6 +109,93 @@ vyre_result vy_check_lost(vyre_device *device, vyre_diag *diag)
         diag->vk_result = VK_ERROR_DEVICE_LOST;
     }
     return lost(device, diag, "an earlier call");
+}
+
+/* ---- Loss ------------------------------------------------------------------------------------ */
+
+static const char *address_text(VkDeviceFaultAddressTypeEXT type)
+{
+    switch (type) {
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_READ_INVALID_EXT:
+        return "invalid read at";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_EXT:
+        return "invalid write at";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_EXECUTE_INVALID_EXT:
+        return "invalid execution at";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_UNKNOWN_EXT:
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_INVALID_EXT:
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_FAULT_EXT:
+        return "instruction at";
+    default:
+        return "address";
+    }
+}
+
+static void write_fault(const VkDeviceFaultCountsEXT *counts, const VkDeviceFaultInfoEXT *info,
+                        char *out, size_t size)
+{
+    vy_fixed_text text = {out, size, 0};
+    vy_fixed_text_printf(&text, "%.*s", (int)sizeof info->description, info->description);
+    for (uint32_t i = 0; i < counts->addressInfoCount; i++) {
+        const VkDeviceFaultAddressInfoEXT *a = &info->pAddressInfos[i];
+        vy_fixed_text_printf(&text, "; %s 0x%llx", address_text(a->addressType),
+                             (unsigned long long)a->reportedAddress);
+        if (a->addressPrecision > 1) {
+            vy_fixed_text_printf(&text, " (to within 0x%llx)",
+                                 (unsigned long long)a->addressPrecision);
+        }
+    }
+    for (uint32_t i = 0; i < counts->vendorInfoCount; i++) {
+        const VkDeviceFaultVendorInfoEXT *v = &info->pVendorInfos[i];
+        vy_fixed_text_printf(&text, "; %.*s (code %llu, data %llu)", (int)sizeof v->description,
+                             v->description, (unsigned long long)v->vendorFaultCode,
+                             (unsigned long long)v->vendorFaultData);
+    }
+}
+
+bool vy_device_query_fault(vyre_device *device, char *out, size_t size)
+{
+    if (size) {
+        out[0] = 0;
+    }
+    PFN_vkGetDeviceFaultInfoEXT query = device->vk.vkGetDeviceFaultInfoEXT;
+    if (!query || !size || !atomic_load(&device->lost)) {
+        return false;
+    }
+    VkDeviceFaultCountsEXT counts = {.sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_COUNTS_EXT};
+    if (query(device->device, &counts, NULL) < 0) {
+        return false;
+    }
+    counts.vendorBinarySize = 0;
+    uint32_t addresses = counts.addressInfoCount, vendors = counts.vendorInfoCount;
+    VkDeviceFaultAddressInfoEXT *address_list =
+        vy_alloc_zeroed(&device->allocator, addresses, sizeof *address_list);
+    VkDeviceFaultVendorInfoEXT *vendor_list =
+        vy_alloc_zeroed(&device->allocator, vendors, sizeof *vendor_list);
+    /* What there is no memory for is left out. */
+    counts.addressInfoCount = address_list ? addresses : 0;
+    counts.vendorInfoCount = vendor_list ? vendors : 0;
+    VkDeviceFaultInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_INFO_EXT,
+                                 .pAddressInfos = address_list,
+                                 .pVendorInfos = vendor_list};
+    bool is_there = query(device->device, &counts, &info) >= 0;
+    if (is_there) {
+        write_fault(&counts, &info, out, size);
+    }
+    vy_free(&device->allocator, address_list, addresses * sizeof *address_list);
+    vy_free(&device->allocator, vendor_list, vendors * sizeof *vendor_list);
+    return is_there;
+}
+
+void vy_device_loss_base(vyre_device *device, vyre_loss *out)
+{
+    *out = (vyre_loss){.segment = VYRE_DIAG_NONE, .pass = VYRE_DIAG_NONE};
+    if (!device || !atomic_load(&device->lost)) {
+        return;
+    }
+    out->is_lost = 1;
+    snprintf(out->program, sizeof out->program, "%s", device->lost_in);
+    (void)vy_device_query_fault(device, out->fault, sizeof out->fault);
 }
 
 vyre_result vy_invalid(vyre_diag *diag, const char *format, ...)

@@ -39,9 +39,9 @@ vyre_result vyre_device_list(const vyre_device_params *given, vyre_device_info *
     }
     *out_count = 0;
     vyre_device_params params;
-    vyre_device_params_init(&params);
-    if (given) {
-        params = *given;
+    vyre_result read = vy_params_read(vyre_device_params, &params, given, diag);
+    if (read != VYRE_OK) {
+        return read;
     }
     vyre_device *device = vy_device_allocate(params.allocator);
     if (!device) {
@@ -77,24 +77,6 @@ vyre_result vyre_device_list(const vyre_device_params *given, vyre_device_info *
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* A text of fixed room whose whole length is counted. */
-typedef struct fixed_text {
-    char *out;
-    size_t size, length;
-} fixed_text;
-
-static void VY_PRINTF(2, 3) add(fixed_text *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = text->length < text->size ? text->size - text->length : 0;
-    int length = vsnprintf(room ? text->out + text->length : NULL, room, format, arguments);
-    va_end(arguments);
-    if (length > 0) {
-        text->length += (size_t)length;
-    }
-}
-
 static const char *type_text(vyre_device_type type)
 {
     static const char *const texts[] = {"other", "integrated", "discrete", "virtual", "processor"};
@@ -107,50 +89,76 @@ static const char *answer_text(vyre_answer answer)
     return (size_t)answer < VY_COUNT_OF(texts) ? texts[answer] : texts[0];
 }
 
-static void add_limits(fixed_text *t, const vyre_device_info *i)
-{
-    add(t, "limits:\n");
-    add(t, "  maxComputeWorkGroupCount         %u %u %u\n", (unsigned)i->max_groups[0],
-        (unsigned)i->max_groups[1], (unsigned)i->max_groups[2]);
-    add(t, "  maxComputeWorkGroupSize          %u %u %u\n", (unsigned)i->max_workgroup[0],
-        (unsigned)i->max_workgroup[1], (unsigned)i->max_workgroup[2]);
-    add(t, "  maxComputeWorkGroupInvocations   %u\n", (unsigned)i->max_workgroup_invocations);
-    add(t, "  maxComputeSharedMemorySize       %u\n", (unsigned)i->max_shared_size);
-    add(t, "  maxPerStageDescriptorStorageBuffers %u\n", (unsigned)i->max_storage_buffers);
-    add(t, "  maxPushConstantsSize             %u\n", (unsigned)i->max_push_constants_size);
-    add(t, "  maxStorageBufferRange            %llu\n", (unsigned long long)i->max_storage_range);
-    add(t, "  maxBufferSize                    %llu\n", (unsigned long long)i->max_buffer_size);
-    add(t, "  binding offset alignment         %u\n", (unsigned)i->offset_alignment);
-    add(t, "  subgroup size                    %u\n", (unsigned)i->subgroup_size);
-    add(t, "  device-local memory              %llu\n", (unsigned long long)i->device_memory_size);
-}
-
-static void add_lowerings(fixed_text *t, const vy_snapshot *s)
+static void add_limits(vy_fixed_text *t, const vy_snapshot *s)
 {
     const vyre_device_info *i = &s->info;
-    add(t, "kernels:\n");
-    add(t, "  target           %s\n",
-        i->target == VYRE_TARGET_VULKAN_1_3 ? "vulkan1.3, SPIR-V 1.6, Vulkan memory model"
-                                            : "vulkan1.2, SPIR-V 1.5, GLSL450 memory model");
-    add(t, "  interface        descriptor\n");
-    add(t, "  float modes     %s%s%s%s\n",
+    vy_fixed_text_printf(t, "limits:\n");
+    vy_fixed_text_printf(t, "  maxComputeWorkGroupCount         %u %u %u\n",
+                         (unsigned)i->max_groups[0], (unsigned)i->max_groups[1],
+                         (unsigned)i->max_groups[2]);
+    vy_fixed_text_printf(t, "  maxComputeWorkGroupSize          %u %u %u\n",
+                         (unsigned)i->max_workgroup[0], (unsigned)i->max_workgroup[1],
+                         (unsigned)i->max_workgroup[2]);
+    vy_fixed_text_printf(t, "  maxComputeWorkGroupInvocations   %u\n",
+                         (unsigned)i->max_workgroup_invocations);
+    vy_fixed_text_printf(t, "  maxComputeSharedMemorySize       %u\n",
+                         (unsigned)i->max_shared_size);
+    vy_fixed_text_printf(t, "  maxPerStageDescriptorStorageBuffers %u\n",
+                         (unsigned)i->max_storage_buffers);
+    vy_fixed_text_printf(t, "  maxPushConstantsSize             %u\n",
+                         (unsigned)i->max_push_constants_size);
+    vy_fixed_text_printf(t, "  maxStorageBufferRange            %llu\n",
+                         (unsigned long long)i->max_storage_range);
+    vy_fixed_text_printf(t, "  maxBufferSize                    %llu\n",
+                         (unsigned long long)i->max_buffer_size);
+    vy_fixed_text_printf(t, "  maxPushDescriptors               %u\n",
+                         (unsigned)s->max_push_descriptors);
+    vy_fixed_text_printf(t, "  binding offset alignment         %u\n",
+                         (unsigned)i->offset_alignment);
+    vy_fixed_text_printf(t, "  subgroup size                    %u\n", (unsigned)i->subgroup_size);
+    vy_fixed_text_printf(t, "  device-local memory              %llu\n",
+                         (unsigned long long)i->device_memory_size);
+    vy_fixed_text_printf(t, "  mappable device-local memory     %llu\n",
+                         (unsigned long long)i->mappable_memory_size);
+}
+
+static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
+{
+    const vyre_device_info *i = &s->info;
+    vy_fixed_text_printf(t, "kernels:\n");
+    vy_fixed_text_printf(t, "  target           %s\n",
+                         i->target == VYRE_TARGET_VULKAN_1_3
+                             ? "vulkan1.3, SPIR-V 1.6, Vulkan memory model"
+                             : "vulkan1.2, SPIR-V 1.5, GLSL450 memory model");
+    vy_fixed_text_printf(t, "  interface        descriptor\n");
+    vy_fixed_text_printf(
+        t, "  float modes     %s%s%s%s\n",
         i->float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE ? " SignedZeroInfNanPreserve" : "",
         i->float_modes & VYRE_FLOAT_DENORM_PRESERVE ? " DenormPreserve" : "",
         i->float_modes & VYRE_FLOAT_ROUNDING_RTE ? " RoundingModeRTE" : "",
         i->float_modes ? "" : " none");
-    add(t, "  barriers         %s\n",
-        s->has[VY_FEATURE_synchronization2] ? "synchronization2" : "Vulkan 1.0");
+    vy_fixed_text_printf(t, "  barriers         %s\n",
+                         s->has[VY_FEATURE_synchronization2] ? "synchronization2" : "Vulkan 1.0");
     if (i->timestamp_ns > 0) {
-        add(t, "  timestamps       %g ns a tick, %u bits\n", i->timestamp_ns,
-            (unsigned)s->timestamp_bits);
+        vy_fixed_text_printf(t, "  timestamps       %g ns a tick, %u bits\n", i->timestamp_ns,
+                             (unsigned)s->timestamp_bits);
     } else {
-        add(t, "  timestamps       none\n");
+        vy_fixed_text_printf(t, "  timestamps       none\n");
     }
+    vy_fixed_text_printf(t, "  host's clock     %s\n",
+                         i->has_calibrated_timestamps ? "read together with the device's"
+                                                      : "apart");
+    vy_fixed_text_printf(t, "  addresses        %s\n", i->has_addresses ? "yes" : "no");
+    vy_fixed_text_printf(t, "  memory budget    %s\n",
+                         i->has_memory_budget ? "the driver's" : "what the library counts");
+    vy_fixed_text_printf(t, "  loss             %s\n",
+                         i->has_device_fault ? "told by the driver"
+                                             : "without the driver's account");
 }
 
 size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_size)
 {
-    fixed_text t = {out, out_size, 0};
+    vy_fixed_text t = {out, out_size, 0};
     if (out && out_size) {
         out[0] = 0;
     }
@@ -159,26 +167,34 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
     }
     const vy_snapshot *s = &device->snapshot;
     const vyre_device_info *i = &s->info;
-    add(&t, "device:  %s (%s, number %u)%s\n", i->name, type_text(i->type), (unsigned)i->index,
-        device->owns_device ? "" : ", adopted");
-    add(&t, "driver:  %s\n", i->driver);
-    add(&t, "vulkan:  %u.%u.%u, conformance %u.%u.%u.%u\n", (unsigned)(i->api_version >> 22 & 0x7f),
+    vy_fixed_text_printf(&t, "device:  %s (%s, number %u)%s\n", i->name, type_text(i->type),
+                         (unsigned)i->index, device->owns_device ? "" : ", adopted");
+    vy_fixed_text_printf(&t, "driver:  %s\n", i->driver);
+    vy_fixed_text_printf(
+        &t, "vulkan:  %u.%u.%u, conformance %u.%u.%u.%u\n", (unsigned)(i->api_version >> 22 & 0x7f),
         (unsigned)(i->api_version >> 12 & 0x3ff), (unsigned)(i->api_version & 0xfff),
         (unsigned)s->conformance[0], (unsigned)s->conformance[1], (unsigned)s->conformance[2],
         (unsigned)s->conformance[3]);
-    add(&t, "features:\n");
+    vy_fixed_text_printf(&t, "ids:     vendor 0x%x, device 0x%x, driver %u version 0x%x\n",
+                         (unsigned)i->vendor_id, (unsigned)i->device_id, (unsigned)s->driver_id,
+                         (unsigned)i->driver_version);
+    vy_fixed_text_printf(&t, "features:\n");
     for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
-        add(&t, "  %-32s %s\n", vy_feature_get(f)->name, s->has[f] ? "yes" : "no");
+        vy_fixed_text_printf(&t, "  %-32s %s\n", vy_feature_get(f)->name, s->has[f] ? "yes" : "no");
     }
     for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
-        add(&t, "  %-32s %s\n", vy_extension_name(e), s->has_extension[e] ? "yes" : "no");
+        vy_fixed_text_printf(&t, "  %-32s %s\n", vy_extension_name(e),
+                             s->has_extension[e] ? "yes" : "no");
     }
-    add_limits(&t, i);
+    add_limits(&t, s);
     add_lowerings(&t, s);
-    add(&t, "probes:\n");
-    add(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
-    add(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
-    add(&t, "defects:\n  %s\n",
-        i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");
+    vy_fixed_text_printf(&t, "probes:\n");
+    vy_fixed_text_printf(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
+    vy_fixed_text_printf(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
+    vy_fixed_text_printf(&t, "  native division                 %s\n",
+                         answer_text(i->native_divide));
+    vy_fixed_text_printf(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
+    vy_fixed_text_printf(&t, "defects:\n  %s\n",
+                         i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");
     return t.length;
 }

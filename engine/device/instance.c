@@ -40,8 +40,10 @@ static uint32_t read_debug(void)
     static const struct {
         const char *word;
         uint32_t bit;
-    } words[] = {
-        {"serialize", VY_DEBUG_SERIALIZE}, {"trace", VY_DEBUG_TRACE}, {"labels", VY_DEBUG_LABELS}};
+    } words[] = {{"serialize", VYRE_DEBUG_SERIALIZE},
+                 {"trace", VYRE_DEBUG_TRACE},
+                 {"labels", VYRE_DEBUG_LABELS},
+                 {"breadcrumbs", VYRE_DEBUG_BREADCRUMBS}};
     uint32_t bits = 0;
     for (const char *at = getenv("VYRE_DEBUG"); at && *at;) {
         size_t length = strcspn(at, ",");
@@ -57,8 +59,12 @@ static uint32_t read_debug(void)
 
 void vy_device_options_read(const vyre_device_params *params, vy_device_options *out)
 {
-    *out = (vy_device_options){
-        .validation = params->validation, .log_level = params->log_level, .debug = read_debug()};
+    *out = (vy_device_options){.validation = params->validation,
+                               .log_level = params->log_level,
+                               .debug = params->debug | read_debug()};
+    /* An empty name says that there is to be none, whatever the environment says. */
+    const char *dir = params->cache_dir ? params->cache_dir : getenv("VYRE_CACHE_DIR");
+    out->cache_dir = dir && dir[0] ? dir : NULL;
     const char *name = params->name ? params->name : getenv("VYRE_DEVICE");
     if (name) {
         strncpy(out->name, name, sizeof out->name - 1);
@@ -80,21 +86,24 @@ static vyre_result has_layer(vyre_device *device, bool *out_has, vyre_diag *diag
             NULL, "vkEnumerateInstanceLayerProperties");
     *out_has = false;
     uint32_t count = 0;
-    if (!enumerate || enumerate(&count, NULL) != VK_SUCCESS || count == 0) {
-        return VYRE_OK;
+    VkResult result = enumerate ? enumerate(&count, NULL) : VK_SUCCESS;
+    if (result != VK_SUCCESS || count == 0) {
+        return result == VK_SUCCESS
+                   ? VYRE_OK
+                   : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceLayerProperties");
     }
     size_t size = count * sizeof(VkLayerProperties);
     VkLayerProperties *list = vy_alloc_zeroed(&device->allocator, count, sizeof *list);
     if (!list) {
         return vy_diag_no_memory(diag);
     }
-    if (enumerate(&count, list) >= VK_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++) {
-            *out_has = *out_has || strcmp(list[i].layerName, LAYER) == 0;
-        }
+    result = enumerate(&count, list);
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        *out_has = *out_has || strcmp(list[i].layerName, LAYER) == 0;
     }
     vy_free(&device->allocator, list, size);
-    return VYRE_OK;
+    return result >= 0 ? VYRE_OK
+                       : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceLayerProperties");
 }
 
 /* Of the implementation, and of the layer where one is named. */
@@ -105,33 +114,35 @@ static vyre_result find_extension(vyre_device *device, const char *layer, const 
         (PFN_vkEnumerateInstanceExtensionProperties)device->vki.vkGetInstanceProcAddr(
             NULL, "vkEnumerateInstanceExtensionProperties");
     uint32_t count = 0;
-    if (!enumerate || enumerate(layer, &count, NULL) != VK_SUCCESS || count == 0) {
-        return VYRE_OK;
+    VkResult result = enumerate ? enumerate(layer, &count, NULL) : VK_SUCCESS;
+    if (result != VK_SUCCESS || count == 0) {
+        return result == VK_SUCCESS
+                   ? VYRE_OK
+                   : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceExtensionProperties");
     }
     size_t size = count * sizeof(VkExtensionProperties);
     VkExtensionProperties *list = vy_alloc_zeroed(&device->allocator, count, sizeof *list);
     if (!list) {
         return vy_diag_no_memory(diag);
     }
-    if (enumerate(layer, &count, list) >= VK_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++) {
-            *out_has = *out_has || strcmp(list[i].extensionName, name) == 0;
-        }
+    result = enumerate(layer, &count, list);
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        *out_has = *out_has || strcmp(list[i].extensionName, name) == 0;
     }
     vy_free(&device->allocator, list, size);
-    return VYRE_OK;
+    return result >= 0 ? VYRE_OK
+                       : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceExtensionProperties");
 }
 
-static uint32_t loader_version(vyre_device *device)
+static vyre_result loader_version(vyre_device *device, uint32_t *out_version, vyre_diag *diag)
 {
     PFN_vkEnumerateInstanceVersion query =
         (PFN_vkEnumerateInstanceVersion)device->vki.vkGetInstanceProcAddr(
             NULL, "vkEnumerateInstanceVersion");
-    uint32_t version = VK_API_VERSION_1_0;
-    if (query && query(&version) != VK_SUCCESS) {
-        version = VK_API_VERSION_1_0;
-    }
-    return version;
+    *out_version = VK_API_VERSION_1_0;
+    VkResult result = query ? query(out_version) : VK_SUCCESS;
+    return result == VK_SUCCESS ? VYRE_OK
+                                : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceVersion");
 }
 
 typedef struct instance_needs {
@@ -189,7 +200,11 @@ static void fill_needs(vyre_device *device, instance_needs *n, bool has_debug_ut
 vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation validation,
                                       vyre_diag *diag)
 {
-    uint32_t version = loader_version(device);
+    uint32_t version = 0;
+    vyre_result code = loader_version(device, &version, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
     device->api_version = version >= VK_API_VERSION_1_3 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_2;
     device->validation = validation;
     if (version < VK_API_VERSION_1_2) {
@@ -199,7 +214,6 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
                            (unsigned)VK_API_VERSION_MINOR(version));
     }
     bool layer = false, debug_utils = false, portability = false;
-    vyre_result code = VYRE_OK;
     if (validation > VYRE_VALIDATION_OFF) {
         code = has_layer(device, &layer, diag);
         if (code == VYRE_OK && !layer) {

@@ -82,13 +82,21 @@ vyre_result vy_instance_table_load(vy_instance_table *table, PFN_vkGetInstancePr
     VY_INSTANCE_FUNCTIONS(VY_X)
 #undef VY_X
 #define VY_X(name) table->name = (PFN_##name)get(instance, #name);
-    VY_DEBUG_FUNCTIONS(VY_X)
+    VY_INSTANCE_OPTIONAL_FUNCTIONS(VY_X)
 #undef VY_X
     return VYRE_OK;
 }
 
+/* On a device of Vulkan 1.2 the functions of an extension that became core later. */
+static PFN_vkVoidFunction find_as_extension(PFN_vkGetDeviceProcAddr get, VkDevice device,
+                                            const char *name)
+{
+    return strcmp(name, "vkCmdPipelineBarrier2") == 0 ? get(device, "vkCmdPipelineBarrier2KHR")
+                                                      : NULL;
+}
+
 vyre_result vy_device_table_load(struct VolkDeviceTable *table, const vy_instance_table *vki,
-                                 VkDevice device, vyre_diag *diag)
+                                 VkDevice device, vy_snapshot *snapshot, vyre_diag *diag)
 {
     PFN_vkGetDeviceProcAddr get = vki->vkGetDeviceProcAddr;
 #define VY_X(name)                                                                                 \
@@ -98,7 +106,12 @@ vyre_result vy_device_table_load(struct VolkDeviceTable *table, const vy_instanc
     }
     VY_DEVICE_FUNCTIONS(VY_X)
 #undef VY_X
-#define VY_X(name) table->name = (PFN_##name)get(device, #name);
+#define VY_X(name, member)                                                                         \
+    table->name = snapshot->member ? (PFN_##name)get(device, #name) : NULL;                        \
+    if (snapshot->member && !table->name) {                                                        \
+        table->name = (PFN_##name)find_as_extension(get, device, #name);                           \
+    }                                                                                              \
+    snapshot->member = table->name != NULL;
     VY_DEVICE_OPTIONAL_FUNCTIONS(VY_X)
 #undef VY_X
     return VYRE_OK;

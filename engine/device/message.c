@@ -18,6 +18,9 @@ static const allowed_message allowed_messages[] = {
      "core and GPU-assisted checks are wanted together; the layer only says that it is slow"},
     {"WARNING-GPU-Assisted-Validation", "Internal Warning: ",
      "the layer tells which features and limits it changes for its own shaders"},
+    {"UNASSIGNED-VkSemaphore-state-timeout", "most likely a validation bug",
+     "the layer waits ten seconds for its own books when a wait takes that long, and says that the "
+     "fault is its own"},
     {NULL, NULL, NULL},
 };
 

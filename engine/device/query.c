@@ -5,23 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-void vy_features_init(vy_feature_structs *f, uint32_t api_version)
+void vy_features_init(vyre_feature_chain *f, uint32_t api_version)
 {
-    *f = (vy_feature_structs){
-        .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2},
+    *f = (vyre_feature_chain){
+        .features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2},
         .vulkan11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES},
         .vulkan12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
         .vulkan13 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES},
     };
-    f->core.pNext = &f->vulkan11;
+    f->features.pNext = &f->vulkan11;
     f->vulkan11.pNext = &f->vulkan12;
     f->vulkan12.pNext = api_version >= VK_API_VERSION_1_3 ? &f->vulkan13 : NULL;
 }
 
-VkBool32 *vy_features_member(vy_feature_structs *f, uint32_t feature)
+VkBool32 *vy_features_member(vyre_feature_chain *f, uint32_t feature)
 {
     switch (feature) {
-#define MEMBER_CORE(name)     &f->core.features.name
+#define MEMBER_CORE(name)     &f->features.features.name
 #define MEMBER_VULKAN11(name) &f->vulkan11.name
 #define MEMBER_VULKAN12(name) &f->vulkan12.name
 #define MEMBER_VULKAN13(name) &f->vulkan13.name
@@ -31,8 +31,35 @@ VkBool32 *vy_features_member(vy_feature_structs *f, uint32_t feature)
         VY_FEATURES(VY_X)
 #undef VY_X
     default:
-        return &f->core.features.robustBufferAccess; /* never asked for */
+        return &f->features.features.robustBufferAccess; /* never asked for */
     }
+}
+
+void vy_setup_fill(const vy_snapshot *s, uint32_t api_version, vyre_device_setup *out)
+{
+    *out = (vyre_device_setup){.queue_priority = 1.0f};
+    vy_features_init(&out->chain, api_version);
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        *vy_features_member(&out->chain, f) = s->has[f];
+    }
+    for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
+        if (s->has_extension[e]) {
+            out->extensions[out->extension_count++] = vy_extension_name(e);
+        }
+    }
+    out->device_fault = (VkPhysicalDeviceFaultFeaturesEXT){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT, .deviceFault = VK_TRUE};
+    if (s->has_extension[VY_EXTENSION_EXT_device_fault]) {
+        /* Before the rest of the chain, whose end depends on the version. */
+        out->device_fault.pNext = out->chain.features.pNext;
+        out->chain.features.pNext = &out->device_fault;
+    }
+    out->queue = (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = s->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &out->queue_priority,
+    };
 }
 
 static vyre_device_type device_type(VkPhysicalDeviceType type)
@@ -100,6 +127,10 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     if (has_1_3 && p->vulkan13.maxBufferSize) {
         info->max_buffer_size = p->vulkan13.maxBufferSize;
     }
+    s->driver_id = (uint32_t)p->vulkan12.driverID;
+    memcpy(s->driver_uuid, p->vulkan11.driverUUID, sizeof s->driver_uuid);
+    memcpy(s->device_uuid, p->vulkan11.deviceUUID, sizeof s->device_uuid);
+    memcpy(s->cache_uuid, core->pipelineCacheUUID, sizeof s->cache_uuid);
     s->is_llvmpipe = p->vulkan12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     s->conformance[0] = p->vulkan12.conformanceVersion.major;
     s->conformance[1] = p->vulkan12.conformanceVersion.minor;
@@ -171,6 +202,62 @@ static vyre_result find_extensions(const vy_instance_table *vki, VkPhysicalDevic
     return VYRE_OK;
 }
 
+static void take_features(const vy_instance_table *vki, VkPhysicalDevice physical, uint32_t api,
+                          vy_snapshot *s)
+{
+    vyre_feature_chain features;
+    vy_features_init(&features, api);
+    vki->vkGetPhysicalDeviceFeatures2(physical, &features.features);
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        s->has[f] = *vy_features_member(&features, f);
+    }
+}
+
+static void take_memory(vy_snapshot *s, const VkPhysicalDeviceMemoryProperties *memory)
+{
+    vyre_device_info *info = &s->info;
+    for (uint32_t h = 0; h < memory->memoryHeapCount; h++) {
+        if (memory->memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            memory->memoryHeaps[h].size > info->device_memory_size) {
+            info->device_memory_size = memory->memoryHeaps[h].size;
+        }
+    }
+    VkMemoryPropertyFlags both =
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    for (uint32_t t = 0; t < memory->memoryTypeCount; t++) {
+        VkDeviceSize size = memory->memoryHeaps[memory->memoryTypes[t].heapIndex].size;
+        if ((memory->memoryTypes[t].propertyFlags & both) == both &&
+            size > info->mappable_memory_size) {
+            info->mappable_memory_size = size;
+        }
+    }
+}
+
+/* Of extensions, what goes beyond their names: an extension without it is of no use here. */
+static void take_extensions(const vy_instance_table *vki, VkPhysicalDevice physical, vy_snapshot *s)
+{
+    if (s->has_extension[VY_EXTENSION_EXT_device_fault]) {
+        VkPhysicalDeviceFaultFeaturesEXT fault = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
+        VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                              .pNext = &fault};
+        vki->vkGetPhysicalDeviceFeatures2(physical, &features);
+        s->has_extension[VY_EXTENSION_EXT_device_fault] = fault.deviceFault;
+    }
+    if (s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps]) {
+        s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps] =
+            vy_clock_is_calibrateable(vki, physical);
+    }
+    if (s->has_extension[VY_EXTENSION_KHR_push_descriptor]) {
+        VkPhysicalDevicePushDescriptorPropertiesKHR push = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR};
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &push};
+        vki->vkGetPhysicalDeviceProperties2(physical, &properties);
+        s->max_push_descriptors = push.maxPushDescriptors;
+    }
+}
+
 vyre_result vy_snapshot_query(const vy_instance_table *vki, VkPhysicalDevice physical,
                               uint32_t index, uint32_t api_version, const vyre_allocator *allocator,
                               vy_snapshot *s, vyre_diag *diag)
@@ -200,23 +287,16 @@ vyre_result vy_snapshot_query(const vy_instance_table *vki, VkPhysicalDevice phy
     vki->vkGetPhysicalDeviceProperties2(physical, &p.core);
     take_properties(s, &p, has_1_3);
 
-    vy_feature_structs features;
-    vy_features_init(&features, api);
-    vki->vkGetPhysicalDeviceFeatures2(physical, &features.core);
-    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
-        s->has[f] = *vy_features_member(&features, f);
-    }
+    take_features(vki, physical, api, s);
     VkPhysicalDeviceMemoryProperties memory = {0};
     vki->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
-    for (uint32_t h = 0; h < memory.memoryHeapCount; h++) {
-        if (memory.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
-            memory.memoryHeaps[h].size > s->info.device_memory_size) {
-            s->info.device_memory_size = memory.memoryHeaps[h].size;
-        }
-    }
+    take_memory(s, &memory);
     vyre_result result = choose_family(vki, physical, allocator, s, diag);
     if (result == VYRE_OK) {
         result = find_extensions(vki, physical, allocator, s, diag);
+    }
+    if (result == VYRE_OK) {
+        take_extensions(vki, physical, s);
     }
     vy_snapshot_decide(s, api_version);
     return result;

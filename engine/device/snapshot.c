@@ -64,6 +64,40 @@ static uint32_t float_modes(const vy_snapshot *s)
     return modes;
 }
 
+static void list_missing(vy_snapshot *s, uint32_t api)
+{
+    vyre_device_info *info = &s->info;
+    char text[96];
+    info->missing[0] = 0;
+    if (api < API_1_2) {
+        snprintf(text, sizeof text, "Vulkan 1.2 (it has %u.%u)", api ? (unsigned)(api >> 22) : 1u,
+                 (unsigned)(api >> 12 & 0x3ff));
+        add_missing(info, text);
+    }
+    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
+        if (vy_feature_get(f)->is_required && !s->has[f]) {
+            add_missing(info, vy_feature_get(f)->name);
+        }
+    }
+    if (s->lacks_portability) {
+        add_missing(info, vy_extension_name(VY_EXTENSION_KHR_portability_subset));
+    }
+    if (s->queue_family == VY_FAMILY_NONE) {
+        add_missing(info, "a queue family with VK_QUEUE_COMPUTE_BIT");
+    }
+    if (api < API_1_2) {
+        return; /* the limits were not read */
+    }
+#define VY_X(name, member, least)                                                                  \
+    if (info->member < (least)) {                                                                  \
+        snprintf(text, sizeof text, #name " of %u (it has %u)", (unsigned)(least),                 \
+                 (unsigned)info->member);                                                          \
+        add_missing(info, text);                                                                   \
+    }
+    VY_LIMITS(VY_X)
+#undef VY_X
+}
+
 void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
 {
     vyre_device_info *info = &s->info;
@@ -79,21 +113,15 @@ void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
     if (s->timestamp_bits == 0) {
         info->timestamp_ns = 0;
     }
-    info->missing[0] = 0;
-    if (api < API_1_2) {
-        char text[64];
-        snprintf(text, sizeof text, "Vulkan 1.2 (it has %u.%u)", (unsigned)(api >> 22 & 0x7f),
-                 (unsigned)(api >> 12 & 0x3ff));
-        add_missing(info, text);
+    bool clock = s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps];
+    info->has_addresses = s->has[VY_FEATURE_bufferDeviceAddress];
+    info->has_calibrated_timestamps = clock && info->timestamp_ns > 0;
+    info->has_memory_budget = s->has_extension[VY_EXTENSION_EXT_memory_budget];
+    info->has_device_fault = s->has_extension[VY_EXTENSION_EXT_device_fault];
+    if (!s->has_extension[VY_EXTENSION_KHR_push_descriptor]) {
+        s->max_push_descriptors = 0;
     }
-    for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
-        if (vy_feature_get(f)->is_required && !s->has[f]) {
-            add_missing(info, vy_feature_get(f)->name);
-        }
-    }
-    if (s->queue_family == VY_FAMILY_NONE) {
-        add_missing(info, "a queue family with VK_QUEUE_COMPUTE_BIT");
-    }
+    list_missing(s, api);
 }
 
 uint32_t vy_snapshot_score(const vy_snapshot *s)
@@ -141,6 +169,24 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
     }
     /* In core since Vulkan 1.2. */
     return strcmp(requirement, "VK_KHR_shader_float_controls") == 0;
+}
+
+uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *s, uint64_t from, uint64_t to)
+{
+    if (s->timestamp_bits == 0 || s->info.timestamp_ns <= 0) {
+        return UINT64_MAX;
+    }
+    uint64_t ticks = to - from;
+    if (s->timestamp_bits < 64) {
+        ticks &= ((uint64_t)1 << s->timestamp_bits) - 1;
+    }
+    /* A double has 53 bits: the whole nanoseconds of a tick are multiplied as integers. */
+    uint64_t whole = (uint64_t)s->info.timestamp_ns;
+    double ns = (double)ticks * s->info.timestamp_ns;
+    if (ns >= 18446744073709550000.0) {
+        return UINT64_MAX - 1;
+    }
+    return ticks * whole + (uint64_t)((double)ticks * (s->info.timestamp_ns - (double)whole) + 0.5);
 }
 
 static char lower(char c)

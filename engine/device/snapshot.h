@@ -39,10 +39,17 @@ typedef struct vy_feature_info {
     const char *why;
 } vy_feature_info;
 
-/* Extensions that are used where they are there. */
+/* Extensions that are used where they are there; of VK_EXT_device_fault also the feature
+ * deviceFault. */
 #define VY_EXTENSIONS(X)                                                                           \
     X(EXT_memory_budget, "VK_EXT_memory_budget",                                                   \
       "memory in use and left, as the driver counts it")                                           \
+    X(KHR_push_descriptor, "VK_KHR_push_descriptor",                                               \
+      "bindings without descriptor sets, where buffers have no addresses")                         \
+    X(EXT_calibrated_timestamps, "VK_EXT_calibrated_timestamps",                                   \
+      "the device's times on the host's clock")                                                    \
+    X(EXT_device_fault, "VK_EXT_device_fault",                                                     \
+      "what the driver knows of a lost device (with the feature deviceFault)")                     \
     X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
 
 typedef enum vy_extension {
@@ -51,6 +58,14 @@ typedef enum vy_extension {
 #undef VY_X
         VY_EXTENSION_COUNT
 } vy_extension;
+
+/* Limits that Vulkan promises and the library relies on: Vulkan's name, the member of
+ * vyre_device_info, the least. */
+#define VY_LIMITS(X)                                                                               \
+    X(maxComputeWorkGroupInvocations, max_workgroup_invocations, 128u)                             \
+    X(maxComputeSharedMemorySize, max_shared_size, 16384u)                                         \
+    X(maxPerStageDescriptorStorageBuffers, max_storage_buffers, 4u)                                \
+    X(maxPushConstantsSize, max_push_constants_size, 128u)
 
 /* Names and reasons as tables of the same order. */
 const vy_feature_info *vy_feature_get(uint32_t feature);
@@ -64,24 +79,32 @@ typedef struct vy_snapshot {
     bool has[VY_FEATURE_COUNT]; /* of an adopted device: enabled by the host */
     bool has_extension[VY_EXTENSION_COUNT];
     bool is_llvmpipe;
+    uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
+    uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
     uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
     uint32_t timestamp_bits; /* of that family */
     uint32_t max_stage_resources,
-        max_set_buffers; /* maxPerStageResources, maxDescriptorSetStorageBuffers */
+        max_set_buffers;           /* maxPerStageResources, maxDescriptorSetStorageBuffers */
+    uint32_t max_push_descriptors; /* 0 without VK_KHR_push_descriptor */
     uint32_t non_coherent_atom;
     uint32_t max_allocation_count;
+    bool lacks_portability; /* adopted: the device offers the subset, and the host left it off */
 } vy_snapshot;
 
 /* Fills what follows from the rest: info.target, info.float_modes, info.missing,
- * info.offset_alignment, info.timestamp_ns. `api_version` is the instance's. */
+ * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors. `api_version` is the
+ * instance's. */
 void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
 /* Larger is better; 0: not usable. */
 uint32_t vy_snapshot_score(const vy_snapshot *snapshot);
 /* The feature or extension of that name that a kernel asks for: whether it is there. */
 bool vy_snapshot_has(const vy_snapshot *snapshot, const char *requirement);
+/* From one tick count of the device to a later one, in nanoseconds, for counters of timestamp_bits
+ * bits that wrap; UINT64_MAX where the device has none. */
+uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *snapshot, uint64_t from, uint64_t to);
 /* Whether a device of this index and info is meant by `name` (may be NULL: any). */
 bool vy_snapshot_is_named(const vy_snapshot *snapshot, const char *name);
 

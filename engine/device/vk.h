@@ -20,13 +20,14 @@
     X(vkCreateDevice)                                                                              \
     X(vkGetDeviceProcAddr)
 
-/* Absent without VK_EXT_debug_utils. */
-#define VY_DEBUG_FUNCTIONS(X)                                                                      \
+/* Absent without VK_EXT_debug_utils; the last without VK_EXT_calibrated_timestamps. */
+#define VY_INSTANCE_OPTIONAL_FUNCTIONS(X)                                                          \
     X(vkCreateDebugUtilsMessengerEXT)                                                              \
     X(vkDestroyDebugUtilsMessengerEXT)                                                             \
     X(vkSetDebugUtilsObjectNameEXT)                                                                \
     X(vkCmdBeginDebugUtilsLabelEXT)                                                                \
-    X(vkCmdEndDebugUtilsLabelEXT)
+    X(vkCmdEndDebugUtilsLabelEXT)                                                                  \
+    X(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)
 
 /* Required device functions; VMA's among them. */
 #define VY_DEVICE_FUNCTIONS(X)                                                                     \
@@ -56,6 +57,8 @@
     X(vkDestroyShaderModule)                                                                       \
     X(vkCreatePipelineCache)                                                                       \
     X(vkDestroyPipelineCache)                                                                      \
+    X(vkMergePipelineCaches)                                                                       \
+    X(vkGetPipelineCacheData)                                                                      \
     X(vkCreateComputePipelines)                                                                    \
     X(vkDestroyPipeline)                                                                           \
     X(vkCreatePipelineLayout)                                                                      \
@@ -91,14 +94,20 @@
     X(vkCmdUpdateBuffer)                                                                           \
     X(vkCmdCopyBuffer)
 
-/* Used where the device has synchronization2. */
-#define VY_DEVICE_OPTIONAL_FUNCTIONS(X) X(vkCmdPipelineBarrier2)
+/* Used where a member of vy_snapshot says that the device has what they belong to, and NULL
+ * elsewhere: the function, the member. */
+#define VY_DEVICE_OPTIONAL_FUNCTIONS(X)                                                            \
+    X(vkCmdPipelineBarrier2, has[VY_FEATURE_synchronization2])                                     \
+    X(vkGetBufferDeviceAddress, has[VY_FEATURE_bufferDeviceAddress])                               \
+    X(vkCmdPushDescriptorSetKHR, has_extension[VY_EXTENSION_KHR_push_descriptor])                  \
+    X(vkGetCalibratedTimestampsEXT, has_extension[VY_EXTENSION_EXT_calibrated_timestamps])         \
+    X(vkGetDeviceFaultInfoEXT, has_extension[VY_EXTENSION_EXT_device_fault])
 
 typedef struct vy_instance_table {
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;
 #define VY_X(name) PFN_##name name;
     VY_INSTANCE_FUNCTIONS(VY_X)
-    VY_DEBUG_FUNCTIONS(VY_X)
+    VY_INSTANCE_OPTIONAL_FUNCTIONS(VY_X)
 #undef VY_X
 } vy_instance_table;
 

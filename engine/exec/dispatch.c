@@ -1,130 +1,125 @@
-/* vyre_dispatch: check, prepare, stage, run, read back. */
-#include "engine/exec/replay.h"
+/* vyre_dispatch, at once or later. */
+#include "engine/exec/run.h"
 
 #include <string.h>
 
-static vyre_result check_pending(vyre_pipeline *p, vyre_diag *diag)
+static vyre_result check_pipeline(const vyre_pipeline *pipeline, const void *params,
+                                  vyre_diag *diag)
 {
-    if (p->pending == 0) {
-        return VYRE_OK;
+    vy_diag_clear(diag);
+    if (!pipeline || !params) {
+        return vy_invalid(diag, "no pipeline or no parameters were given. Fix: pass both");
     }
-    if (!vy_queue_is_done(p->device, p->pending)) {
-        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
-                           "an earlier dispatch of '%s' has not ended. Fix: wait for it "
-                           "(vyre_device_wait), then call again",
-                           vyre_kernel_name(p->kernel));
+    if (!pipeline->device) {
+        return vy_invalid(diag, "the pipeline's device was destroyed. Fix: destroy the pipeline");
     }
-    p->pending = 0;
     return VYRE_OK;
 }
 
-static vyre_result stage_inputs(vyre_pipeline *p, const vy_job *job, vyre_report *report,
-                                vyre_diag *diag)
+/* The call's own copy: short structs of older callers are made whole. */
+static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *given,
+                         vy_run **out_run, vyre_diag *diag)
 {
-    vy_instance *in = p->instance;
-    for (uint32_t i = 0; i < in->prologue_count; i++) {
-        const vy_command *copy = &in->prologue[i];
-        if (copy->kind == VY_COMMAND_COPY && copy->source == VY_MEM_UPLOAD) {
-            memcpy((unsigned char *)in->upload.mapped + copy->source_offset,
-                   job->params->bindings[copy->target].in, (size_t)copy->size);
-            report->upload_size += copy->size;
-        }
-    }
-    if (in->upload_size == 0) {
-        return VYRE_OK;
-    }
-    return vy_block_flush(p->device, &in->upload, 0, in->upload_size, diag);
-}
-
-static vyre_result read_outputs(vyre_pipeline *p, const vy_job *job, vyre_report *report,
-                                vyre_diag *diag)
-{
-    vy_instance *in = p->instance;
-    if (in->epilogue_count == 0) {
-        return VYRE_OK;
-    }
-    vyre_result code = vy_block_invalidate(p->device, &in->readback, 0, in->readback_size, diag);
-    for (uint32_t i = 0; code == VYRE_OK && i < in->epilogue_count; i++) {
-        const vy_command *copy = &in->epilogue[i];
-        if (copy->source < VYRE_MAX_BUFFERS) {
-            memcpy(job->params->bindings[copy->source].out,
-                   (const unsigned char *)in->readback.mapped + copy->target_offset,
-                   (size_t)copy->size);
-            report->download_size += copy->size;
-        }
-    }
-    if (code == VYRE_OK && job->records_size) {
-        vy_report_records(p, in, &report->record);
-    }
-    return code;
-}
-
-static void count_transfers(vyre_device *device, const vyre_report *report)
-{
-    vy_mutex_lock(&device->counter_mutex);
-    device->counters.uploads += report->upload_size > 0;
-    device->counters.upload_size += report->upload_size;
-    device->counters.downloads += report->download_size > 0;
-    device->counters.download_size += report->download_size;
-    vy_mutex_unlock(&device->counter_mutex);
-}
-
-static vyre_result run(vyre_pipeline *p, const vy_job *job, uint64_t deadline_ns,
-                       vyre_report *report, uint64_t *out_value, vyre_diag *diag)
-{
-    vyre_result code = vy_pipeline_prepare(p, job->shape.is_folded, diag);
-    if (code == VYRE_OK && !p->instance) {
-        code = vy_instance_create(p, VY_MAX_LANES, true, &p->instance, diag);
-    }
+    vyre_dispatch_params params;
+    vyre_result code = check_pipeline(pipeline, given, diag);
     if (code == VYRE_OK) {
-        code = vy_instance_prepare(p, p->instance, job, true, diag);
+        code = vy_params_read(vyre_dispatch_params, &params, given, diag);
     }
-    if (code == VYRE_OK) {
-        code = stage_inputs(p, job, report, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
-    if (code == VYRE_OK) {
-        vy_report_memory(p->instance, report);
-        code = vy_replay_run(p, p->instance, job, deadline_ns, report, out_value, diag);
+    vy_run *run = vy_run_take(pipeline);
+    if (!run) {
+        return vy_diag_no_memory(diag);
     }
-    if (code == VYRE_ERROR_TIMEOUT) {
-        p->pending = *out_value;
-        vy_count(p->device, parked, 1);
-    } else if (code != VYRE_OK) {
-        /* What was submitted before the failure must not outlive the call. */
-        vy_queue_drain(p->device, *out_value);
-    } else {
-        code = read_outputs(p, job, report, diag);
-        count_transfers(p->device, report);
-    }
+    code = vy_run_start(pipeline, &params, run, diag);
+    *out_run = code == VYRE_OK ? run : NULL;
     return code;
 }
 
 vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
                           vyre_report *out_report, vyre_diag *diag)
 {
-    vyre_report report = {.device_dispatches_ns = VYRE_NS_NONE, .device_ns = VYRE_NS_NONE};
-    uint64_t start = vy_clock_ns();
-    vy_diag_clear(diag);
+    uint64_t begin = vy_clock_ns();
     if (out_report) {
-        *out_report = report;
+        *out_report = (vyre_report){.device_dispatches_ns = VYRE_NS_NONE,
+                                    .device_ns = VYRE_NS_NONE,
+                                    .device_start_ns = VYRE_NS_NONE};
     }
-    if (!pipeline || !params) {
-        return vy_invalid(diag, "no pipeline or no parameters were given. Fix: pass both");
+    vy_run *run = NULL;
+    vyre_result code = start(pipeline, params, &run, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
-    vyre_result code = check_pending(pipeline, diag);
-    vy_job job;
+    vyre_device *device = pipeline->device;
+    uint64_t timeout = params->timeout_ns;
+    uint64_t deadline = timeout == 0 || timeout > UINT64_MAX - begin ? UINT64_MAX : begin + timeout;
+    code = vy_run_wait(device, run, deadline, diag);
     if (code == VYRE_OK) {
-        code = vy_job_init(pipeline, params, false, &job, diag);
+        return vy_run_finish(device, run, out_report, diag);
+    }
+    if (code == VYRE_ERROR_TIMEOUT) {
+        vy_run_abandon(device, run);
+    }
+    return code;
+}
+
+vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                                vyre_ticket *out_ticket, vyre_diag *diag)
+{
+    if (!out_ticket) {
+        vy_diag_clear(diag);
+        return vy_invalid(diag, "out_ticket is NULL. Fix: pass where the ticket goes");
+    }
+    *out_ticket = (vyre_ticket){0};
+    vy_run *run = NULL;
+    vyre_result code = start(pipeline, params, &run, diag);
+    if (code == VYRE_OK) {
+        *out_ticket = vy_run_ticket(pipeline->device, run);
+    }
+    return code;
+}
+
+vyre_result vyre_dispatch_query_outputs(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                                        vyre_output *out_outputs, uint32_t capacity,
+                                        uint32_t *out_count, vyre_diag *diag)
+{
+    vyre_result code = check_pipeline(pipeline, params, diag);
+    if (code == VYRE_OK && (!out_count || (capacity && !out_outputs))) {
+        code = vy_invalid(diag, "out_count or out_outputs is NULL. Fix: pass where they go");
     }
     if (code != VYRE_OK) {
         return code;
     }
-    uint64_t value = 0;
-    code = run(pipeline, &job, vy_deadline(params->timeout_ns), &report, &value, diag);
-    vy_job_finish(pipeline, &job, value);
-    report.wall_ns = vy_clock_ns() - start;
-    if (out_report) {
-        *out_report = report;
+    *out_count = 0;
+    vy_run *run = vy_run_take(pipeline); /* for its memory */
+    if (!run) {
+        return vy_diag_no_memory(diag);
     }
+    vy_scratch_reset(&run->scratch);
+    code = vy_job_init(pipeline, params, false, &run->scratch, &run->job, diag);
+    for (uint32_t b = 0; code == VYRE_OK && b < pipeline->binding_count; b++) {
+        vyre_binding_info info;
+        vyre_kernel_binding(pipeline->kernel, b, &info);
+        const vyre_binding *given = &run->job.bindings[b];
+        if (info.mode == VYRE_BUFFER_IN || info.mode == VYRE_BUFFER_UNIFORM ||
+            info.mode == VYRE_BUFFER_SCRATCH_KEEP) {
+            continue;
+        }
+        uint64_t size = vy_job_size(&run->job, b);
+        vyre_output output = {.binding = b,
+                              .offset = given->out_offset,
+                              .size = given->out_size ? given->out_size : size - given->out_offset};
+        if (given->kind == VYRE_BINDING_RESIDENT) {
+            output.buffer = given->buffer;
+            output.offset += given->offset;
+        }
+        if (*out_count < capacity) {
+            out_outputs[*out_count] = output;
+        }
+        (*out_count)++;
+    }
+    vy_job_release(pipeline, &run->job, 0);
+    vy_run_cancel(pipeline->device, run);
     return code;
 }

@@ -1,129 +1,92 @@
-/* Memory and descriptor sets of an instance: grown when a dispatch needs more, kept otherwise. */
+/* Memory of an instance: grown when a dispatch needs more, kept otherwise. */
 #include "engine/exec/instance.h"
 
+#include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
 #include "engine/pipeline/limits.h"
 
 #include <string.h>
 
 #define SET_ALIGNMENT  256u /* the most that minStorageBufferOffsetAlignment may be */
+#define MOVE_ALIGNMENT 64u
+#define MOVE_STRIDE    128u /* VY_MOVE_BLOCK_WORDS, aligned */
 #define STATE_SIZE     (VY_STATE_WORDS * sizeof(uint32_t))
-#define STATE_STRIDE   64u
-#define COPY_ALIGNMENT 16u
-#define SET_BINDINGS   (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
 
 static uint64_t align(uint64_t value, uint64_t alignment)
 {
     return (value + alignment - 1) / alignment * alignment;
 }
 
-static bool has_judge(const vyre_pipeline *p)
+uint64_t vy_instance_state_readback(uint32_t lane)
 {
-    return p->judge != VK_NULL_HANDLE;
+    return (uint64_t)VY_STATE_STRIDE * lane;
+}
+
+uint64_t vy_instance_move_offset(const vy_instance *in, uint32_t block)
+{
+    return in->moves_offset + (uint64_t)MOVE_STRIDE * block;
+}
+
+vy_piece vy_block_piece(const vy_block *block)
+{
+    return (vy_piece){block->buffer, 0, block->size, block->address};
+}
+
+void vy_instance_hidden(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
+                        vy_piece out[VY_HIDDEN_COUNT])
+{
+    const vy_block *host = &in->host_block;
+    uint64_t base = in->region_size * lane;
+    out[VY_HIDDEN_PARAMS] = in->is_direct ? (vy_piece){host->buffer, base, 0, host->address + base}
+                                          : vy_block_piece(&in->lanes[lane].block);
+    out[VY_HIDDEN_PARAMS].size = (uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t);
+    out[VY_HIDDEN_RECORDS] = vy_block_piece(&in->records);
+    out[VY_HIDDEN_SPILL] = vy_block_piece(&in->spill);
+    out[VY_HIDDEN_TABLES] = vy_block_piece(&p->tables);
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-static vyre_result create_sets(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
-{
-    vyre_device *d = p->device;
-    uint32_t buffers = vy_limits_buffer_count(p->kernel) + (has_judge(p) ? VY_JUDGE_BINDINGS : 0);
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers * in->lane_count};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = in->lane_count * (has_judge(p) ? 2 : 1),
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    VkResult result = d->vk.vkCreateDescriptorPool(d->device, &pool, NULL, &in->pool);
-    if (result != VK_SUCCESS) {
-        in->pool = VK_NULL_HANDLE;
-        return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
-    }
-    for (uint32_t l = 0; l < in->lane_count; l++) {
-        VkDescriptorSetLayout layouts[2] = {p->layout.set, p->judge_layout.set};
-        VkDescriptorSet sets[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-        VkDescriptorSetAllocateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-            .descriptorPool = in->pool,
-            .descriptorSetCount = has_judge(p) ? 2 : 1,
-            .pSetLayouts = layouts,
-        };
-        result = d->vk.vkAllocateDescriptorSets(d->device, &info, sets);
-        if (result != VK_SUCCESS) {
-            return vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
-        }
-        in->lanes[l].set = sets[0];
-        in->lanes[l].judge_set = sets[1];
-    }
-    return VYRE_OK;
-}
-
-static vyre_result create_lane(vyre_pipeline *p, vy_instance *in, vy_lane *lane, bool has_commands,
-                               vyre_diag *diag)
-{
-    vyre_device *d = p->device;
-    const char *name = vyre_kernel_name(p->kernel);
-    vyre_result code =
-        vy_block_create(d, VY_MEMORY_DEVICE, in->state_offset, name, &lane->block, diag);
-    if (code != VYRE_OK || !has_commands) {
-        return code;
-    }
-    code = vy_commands_create(d, name, &lane->commands, diag);
-    if (code == VYRE_OK && in->has_timestamps) {
-        VkQueryPoolCreateInfo queries = {
-            .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-            .queryType = VK_QUERY_TYPE_TIMESTAMP,
-            .queryCount = VY_TIME_COUNT,
-        };
-        VkResult result = d->vk.vkCreateQueryPool(d->device, &queries, NULL, &lane->queries);
-        if (result != VK_SUCCESS) {
-            lane->queries = VK_NULL_HANDLE;
-            code = vy_vk_error(d, diag, result, "vkCreateQueryPool");
-        }
-    }
-    return code;
-}
-
-vyre_result vy_instance_create(vyre_pipeline *p, uint32_t lane_count, bool has_commands,
+vyre_result vy_instance_create(vyre_pipeline *p, const vy_binder *binder, bool is_recording,
                                vy_instance **out_instance, vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    vy_instance *in = vy_alloc_zeroed(&d->allocator, 1, sizeof *in);
+    vy_instance *in = vy_alloc_zeroed(&p->allocator, 1, sizeof *in);
     *out_instance = in;
     if (!in) {
         return vy_diag_no_memory(diag);
     }
-    in->lane_count = lane_count;
+    in->binder = binder;
+    in->lane_count = is_recording ? 1 : VY_MAX_LANES;
     in->generation = 1;
-    in->has_timestamps = has_commands && d->snapshot.info.timestamp_ns > 0;
-    uint64_t block = (uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t);
-    in->judge_offset = align(block, SET_ALIGNMENT);
-    in->state_offset =
-        has_judge(p)
-            ? align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), COPY_ALIGNMENT)
-            : in->judge_offset;
-    in->region_size = align(in->state_offset + STATE_SIZE, SET_ALIGNMENT);
-    vyre_result code = vy_block_create(d, VY_MEMORY_UPLOAD, in->region_size * lane_count,
-                                       "vyre parameters", &in->host_block, diag);
-    for (uint32_t l = 0; code == VYRE_OK && l < lane_count; l++) {
-        code = create_lane(p, in, &in->lanes[l], has_commands, diag);
-    }
+    in->has_timestamps = !is_recording && d->snapshot.info.timestamp_ns > 0;
+    in->touch_count = p->segment_count ? p->segment_count : 1;
+    in->touches = vy_alloc_zeroed(&p->allocator, in->touch_count, sizeof *in->touches);
+    vyre_result code = in->touches ? VYRE_OK : vy_diag_no_memory(diag);
     if (code == VYRE_OK) {
-        in->touch_count = p->segment_count ? p->segment_count : 1;
-        in->touches = vy_alloc_zeroed(&d->allocator, in->touch_count, sizeof *in->touches);
-        code = in->touches ? VYRE_OK : vy_diag_no_memory(diag);
+        code = binder->create(p, in, diag);
     }
-    if (code == VYRE_OK) {
-        code = create_sets(p, in, diag);
-    }
-    if (code == VYRE_OK && has_judge(p)) {
+    if (code == VYRE_OK && p->has_until) {
         code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre fixpoint", &in->state, diag);
     }
+    if (code == VYRE_OK && d->debug & VYRE_DEBUG_BREADCRUMBS && !is_recording) {
+        code = vy_block_create(d, VY_MEMORY_READBACK, VY_MAX_LANES * sizeof(uint64_t),
+                               "vyre breadcrumbs", &in->crumbs, diag);
+    }
+    vy_count(d, instances, 1);
     if (code != VYRE_OK) {
         vy_instance_destroy(d, out_instance);
     }
     return code;
+}
+
+static void destroy_recorded(vyre_device *d, vy_recorded *recorded)
+{
+    vy_commands_destroy(d, &recorded->commands);
+    if (recorded->queries) {
+        d->vk.vkDestroyQueryPool(d->device, recorded->queries, NULL);
+        recorded->queries = VK_NULL_HANDLE;
+    }
 }
 
 void vy_instance_destroy(vyre_device *d, vy_instance **instance)
@@ -133,41 +96,99 @@ void vy_instance_destroy(vyre_device *d, vy_instance **instance)
         return;
     }
     *instance = NULL;
-    if (in->pool) {
-        d->vk.vkDestroyDescriptorPool(d->device, in->pool, NULL);
+    in->binder->destroy(d, in);
+    for (uint32_t r = 0; r < in->recorded_count; r++) {
+        destroy_recorded(d, &in->recorded[r]);
     }
     for (uint32_t l = 0; l < in->lane_count; l++) {
-        vy_lane *lane = &in->lanes[l];
-        vy_commands_destroy(d, &lane->commands);
-        vy_block_destroy(d, &lane->block);
-        if (lane->queries) {
-            d->vk.vkDestroyQueryPool(d->device, lane->queries, NULL);
-        }
+        vy_block_destroy(d, &in->lanes[l].block);
+    }
+    for (int i = 0; i < 2; i++) {
+        vy_commands_destroy(d, &in->ownership[i]);
     }
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
         vy_block_destroy(d, &in->own[b]);
     }
-    vy_block *blocks[] = {&in->host_block, &in->state,  &in->records,
-                          &in->spill,      &in->upload, &in->readback};
+    vy_block *blocks[] = {&in->host_block, &in->state,    &in->records, &in->spill,
+                          &in->upload,     &in->readback, &in->crumbs};
     for (size_t i = 0; i < VY_COUNT_OF(blocks); i++) {
         vy_block_destroy(d, blocks[i]);
     }
     vy_free(&d->allocator, in->executions, in->execution_count * sizeof *in->executions);
     vy_free(&d->allocator, in->touches, in->touch_count * sizeof *in->touches);
+    vy_count(d, instances, -1);
     vy_free(&d->allocator, in, sizeof *in);
 }
 
-/* ---- Preparation ----------------------------------------------------------------------------- */
+/* ---- Shape ----------------------------------------------------------------------------------- */
 
-/* Everything that recorded commands depend on. */
-typedef struct layout_state {
-    vy_piece pieces[VYRE_MAX_BUFFERS];
-    VkBuffer hidden[6];
-    /* Drivers give the handles of destroyed buffers again, for other memory. */
-    uint64_t identities[VYRE_MAX_BUFFERS + 6];
-    uint64_t upload_offsets[VYRE_MAX_BUFFERS], readback_offsets[VYRE_MAX_BUFFERS];
-    uint64_t alias[VYRE_MAX_BUFFERS];
-} layout_state;
+static bool names_same_buffers(const vy_instance *in, const vy_job *job)
+{
+    for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
+        const vyre_binding *given = &job->bindings[b];
+        bool is_named = job->is_resident[b] && vy_job_size(job, b) > 0;
+        if (is_named &&
+            (in->identities[b] != given->buffer.bits || in->pieces[b].offset != given->offset ||
+             in->pieces[b].size != vy_job_size(job, b))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice)
+{
+    size_t size = job->execution_count * sizeof *job->executions;
+    return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
+           in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
+           in->execution_count == job->execution_count &&
+           in->dispatch_count == job->dispatch_count &&
+           memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
+           memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&
+           (size == 0 || memcmp(in->executions, job->executions, size) == 0);
+}
+
+bool vy_instance_has_shape(const vy_instance *in, const vy_job *job, vy_choice choice,
+                           const vy_moves *moves)
+{
+    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves);
+}
+
+bool vy_instance_fits(const vy_instance *in, const vy_job *job, vy_choice choice,
+                      const vy_moves *moves)
+{
+    return vy_instance_has_shape(in, job, choice, moves) &&
+           (!in->binder->is_by_handle || names_same_buffers(in, job));
+}
+
+static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *job,
+                              vy_choice choice, vyre_diag *diag)
+{
+    size_t size = job->execution_count * sizeof *job->executions;
+    vy_execution *copy = NULL;
+    if (size) {
+        copy = vy_alloc_zeroed(&p->allocator, job->execution_count, sizeof *copy);
+        if (!copy) {
+            return vy_diag_no_memory(diag);
+        }
+        memcpy(copy, job->executions, size);
+    }
+    vy_free(&p->allocator, in->executions, in->execution_count * sizeof *in->executions);
+    in->executions = copy;
+    in->execution_count = job->execution_count;
+    in->dispatch_count = job->dispatch_count;
+    in->choice = choice;
+    memcpy(in->launched, job->shape.launched, sizeof in->launched);
+    memcpy(in->alias, job->alias, sizeof in->alias);
+    for (uint32_t s = 0; s < p->segment_count; s++) {
+        in->touches[s] =
+            vy_touch_of(vy_kernel_get_segment(p->kernel, s), in->alias, p->binding_count);
+    }
+    in->is_shaped = true;
+    return VYRE_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static vyre_result make_keep(vyre_pipeline *p, uint32_t binding, uint64_t size, bool may_submit,
                              vyre_diag *diag)
@@ -180,6 +201,17 @@ static vyre_result make_keep(vyre_pipeline *p, uint32_t binding, uint64_t size, 
         return vy_invalid(diag, "the pipeline's `scratch keep` memory has not been made for this "
                                 "size. Fix: call vyre_dispatch once before recording");
     }
+    vy_mutex_lock(&p->mutex);
+    bool is_recorded = keep->buffer && p->recordings;
+    vy_mutex_unlock(&p->mutex);
+    if (is_recorded) {
+        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
+                           "the pipeline's `scratch keep` memory must change its size, and "
+                           "recordings or sequences of the pipeline use it. Fix: destroy them "
+                           "first");
+    }
+    /* The dispatches before used the old one. */
+    vy_queue_drain(p->device, vy_queue_submitted(p->device));
     vy_block_destroy(p->device, keep);
     vyre_result code =
         vy_block_create(p->device, VY_MEMORY_DEVICE, size, "vyre scratch keep", keep, diag);
@@ -201,18 +233,24 @@ static vyre_result place(vyre_pipeline *p, vy_instance *in, const vy_job *job, u
     uint64_t size = vy_job_size(job, b);
     vyre_result code = VYRE_OK;
     if (size == 0) {
-        in->pieces[b] = (vy_piece){vy_memory_zeros(p->device), 0, 0};
+        in->pieces[b] = vy_block_piece(vy_memory_zeros(p->device));
+        in->pieces[b].size = 0;
         in->identities[b] = 0;
     } else if (job->is_resident[b]) {
-        in->pieces[b] = (vy_piece){job->residents[b].buffer, job->params->bindings[b].offset, size};
-        in->identities[b] = job->params->bindings[b].buffer.bits;
+        const vy_resident *r = &job->residents[b];
+        uint64_t offset = job->bindings[b].offset;
+        in->pieces[b] = (vy_piece){r->buffer, offset, size, r->address ? r->address + offset : 0};
+        in->identities[b] = job->bindings[b].buffer.bits;
     } else if (info.mode == VYRE_BUFFER_SCRATCH_KEEP) {
+        vy_mutex_lock(&p->keep_mutex);
         code = make_keep(p, b, size, may_submit, diag);
-        in->pieces[b] = (vy_piece){p->keep[b].buffer, 0, size};
+        in->pieces[b] = vy_block_piece(&p->keep[b]);
         in->identities[b] = p->keep[b].serial;
+        vy_mutex_unlock(&p->keep_mutex);
     } else {
         code = vy_block_grow(p->device, VY_MEMORY_DEVICE, size, info.name, &in->own[b], diag);
-        in->pieces[b] = (vy_piece){in->own[b].buffer, 0, size};
+        in->pieces[b] = vy_block_piece(&in->own[b]);
+        in->pieces[b].size = size;
         in->identities[b] = in->own[b].serial;
     }
     if (code != VYRE_OK && diag) {
@@ -221,272 +259,236 @@ static vyre_result place(vyre_pipeline *p, vy_instance *in, const vy_job *job, u
     return code;
 }
 
-static vy_command fill_of(uint32_t memory, uint64_t size)
-{
-    return (vy_command){.kind = VY_COMMAND_FILL, .target = (uint8_t)memory, .size = size};
-}
-
-/* What is copied and made zero before the first pass, and what is copied back after the last. */
-static void list_transfers(vyre_pipeline *p, vy_instance *in, const vy_job *job)
-{
-    int32_t until = vy_kernel_until(p->kernel);
-    in->prologue_count = in->epilogue_count = 0;
-    in->upload_size = 0;
-    in->readback_size = STATE_STRIDE * VY_MAX_LANES;
-    if (has_judge(p)) {
-        in->prologue[in->prologue_count++] = (vy_command){.kind = VY_COMMAND_COPY,
-                                                          .target = VY_MEM_STATE,
-                                                          .source = VY_MEM_HOST_BLOCK,
-                                                          .source_offset = in->state_offset,
-                                                          .size = STATE_SIZE};
-    }
-    if (job->records_size) {
-        in->prologue[in->prologue_count++] = fill_of(VY_MEM_RECORDS, job->records_size);
-        in->records_offset = in->readback_size;
-        in->epilogue[in->epilogue_count++] = (vy_command){.kind = VY_COMMAND_COPY,
-                                                          .target = VY_MEM_READBACK,
-                                                          .source = VY_MEM_RECORDS,
-                                                          .target_offset = in->records_offset,
-                                                          .size = job->records_size};
-        in->readback_size = align(in->readback_size + job->records_size, COPY_ALIGNMENT);
-    }
-    for (uint32_t b = 0; b < p->binding_count; b++) {
-        vyre_binding_info info;
-        vyre_kernel_binding(p->kernel, b, &info);
-        const vyre_binding *given = &job->params->bindings[b];
-        uint64_t size = vy_job_size(job, b);
-        if (size == 0) {
-            continue;
-        }
-        bool is_zeroed = info.mode == VYRE_BUFFER_OUT || info.mode == VYRE_BUFFER_SCRATCH;
-        bool is_host = given->kind == VYRE_BINDING_HOST;
-        if (is_host && given->in && !is_zeroed && info.mode != VYRE_BUFFER_SCRATCH_KEEP) {
-            in->upload_offsets[b] = in->upload_size;
-            in->prologue[in->prologue_count++] = (vy_command){.kind = VY_COMMAND_COPY,
-                                                              .target = (uint8_t)b,
-                                                              .source = VY_MEM_UPLOAD,
-                                                              .source_offset = in->upload_size,
-                                                              .size = size};
-            in->upload_size = align(in->upload_size + size, COPY_ALIGNMENT);
-        }
-        /* An empty grid stores nothing, whatever the program would. */
-        bool is_proven = job->dispatch_count > 0 && vy_kernel_is_fill_needless(p->kernel, b);
-        if (is_zeroed && !is_proven) {
-            in->prologue[in->prologue_count++] = fill_of(b, size);
-        } else if (until == (int32_t)b) {
-            in->prologue[in->prologue_count++] = fill_of(b, sizeof(uint32_t));
-        }
-        if (is_host && given->out && info.mode != VYRE_BUFFER_IN &&
-            info.mode != VYRE_BUFFER_UNIFORM) {
-            in->readback_offsets[b] = in->readback_size;
-            in->epilogue[in->epilogue_count++] = (vy_command){.kind = VY_COMMAND_COPY,
-                                                              .target = VY_MEM_READBACK,
-                                                              .source = (uint8_t)b,
-                                                              .target_offset = in->readback_size,
-                                                              .size = size};
-            in->readback_size = align(in->readback_size + size, COPY_ALIGNMENT);
-        }
-    }
-}
-
 static vyre_result grow_hidden(vyre_pipeline *p, vy_instance *in, const vy_job *job,
-                               vyre_diag *diag)
+                               const vy_moves *moves, vyre_diag *diag)
 {
-    vyre_device *d = p->device;
+    const struct {
+        vy_memory_kind kind;
+        uint64_t size;
+        const char *name;
+        vy_block *block;
+    } rows[] = {
+        {VY_MEMORY_DEVICE, job->records_size, "vyre records", &in->records},
+        {VY_MEMORY_DEVICE, job->spill_size, "vyre spill", &in->spill},
+        {VY_MEMORY_UPLOAD, moves->upload_size, "vyre staging", &in->upload},
+        {VY_MEMORY_READBACK, moves->readback_size, "vyre readback", &in->readback},
+    };
     vyre_result code = VYRE_OK;
-    if (job->records_size) {
-        code = vy_block_grow(d, VY_MEMORY_DEVICE, job->records_size, "vyre records", &in->records,
-                             diag);
-    }
-    if (code == VYRE_OK && job->spill_size) {
-        code = vy_block_grow(d, VY_MEMORY_DEVICE, job->spill_size, "vyre spill", &in->spill, diag);
-    }
-    if (code == VYRE_OK && in->upload_size) {
-        code =
-            vy_block_grow(d, VY_MEMORY_UPLOAD, in->upload_size, "vyre staging", &in->upload, diag);
-    }
-    if (code == VYRE_OK) {
-        code = vy_block_grow(d, VY_MEMORY_READBACK, in->readback_size, "vyre readback",
-                             &in->readback, diag);
+    for (size_t i = 0; code == VYRE_OK && i < VY_COUNT_OF(rows); i++) {
+        if (rows[i].size) {
+            code = vy_block_grow(p->device, rows[i].kind, rows[i].size, rows[i].name, rows[i].block,
+                                 diag);
+        }
     }
     return code;
 }
 
-static void write_sets(vyre_pipeline *p, vy_instance *in, vy_lane *lane)
+/* The regions of the lanes, for so many transfers by kernels. */
+static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_count,
+                               vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    VkDescriptorBufferInfo buffers[SET_BINDINGS + VY_JUDGE_BINDINGS];
-    VkWriteDescriptorSet writes[SET_BINDINGS + VY_JUDGE_BINDINGS];
-    uint32_t count = 0, n = p->binding_count;
-    uint64_t block_size = (uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t);
-    vy_piece hidden[VY_HIDDEN_COUNT] = {
-        [VY_HIDDEN_PARAMS] = {lane->block.buffer, 0, block_size},
-        [VY_HIDDEN_RECORDS] = {in->records.buffer, 0, in->records.size},
-        [VY_HIDDEN_SPILL] = {in->spill.buffer, 0, in->spill.size},
-        [VY_HIDDEN_TABLES] = {p->tables.buffer, 0, p->tables.size},
-    };
-    for (uint32_t b = 0; b < n + VY_HIDDEN_COUNT; b++) {
-        if (!(p->used_bindings >> b & 1)) {
-            continue;
-        }
-        vy_piece piece = b < n ? in->pieces[b] : hidden[b - n];
-        buffers[count] = (VkDescriptorBufferInfo){piece.buffer, piece.offset,
-                                                  piece.size ? piece.size : VK_WHOLE_SIZE};
-        writes[count] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = lane->set,
-            .dstBinding = b,
-        };
-        count++;
+    in->judge_offset =
+        align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
+    in->moves_offset = in->judge_offset;
+    if (p->has_until) {
+        in->moves_offset =
+            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
     }
-    if (has_judge(p)) {
-        vy_piece flag = in->pieces[vy_kernel_until(p->kernel)];
-        buffers[count] = (VkDescriptorBufferInfo){flag.buffer, flag.offset,
-                                                  flag.size ? flag.size : VK_WHOLE_SIZE};
-        buffers[count + 1] = (VkDescriptorBufferInfo){in->state.buffer, 0, STATE_SIZE};
-        buffers[count + 2] = (VkDescriptorBufferInfo){lane->block.buffer, in->judge_offset,
-                                                      VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t)};
-        for (uint32_t b = 0; b < VY_JUDGE_BINDINGS; b++) {
-            writes[count + b] = (VkWriteDescriptorSet){
-                .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                .dstSet = lane->judge_set,
-                .dstBinding = b,
-            };
-        }
-        count += VY_JUDGE_BINDINGS;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        writes[i].descriptorCount = 1;
-        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes[i].pBufferInfo = &buffers[i];
-    }
-    d->vk.vkUpdateDescriptorSets(d->device, count, writes, 0, NULL);
-    vy_count(d, descriptor_writes, count);
-}
-
-static void save_layout(const vy_instance *in, layout_state *out)
-{
-    memset(out, 0, sizeof *out); /* padding too: it is compared as bytes */
-    memcpy(out->pieces, in->pieces, sizeof out->pieces);
-    VkBuffer hidden[6] = {in->records.buffer,  in->spill.buffer, in->upload.buffer,
-                          in->readback.buffer, in->state.buffer, in->host_block.buffer};
-    memcpy(out->hidden, hidden, sizeof hidden);
-    const uint64_t serials[6] = {in->records.serial,  in->spill.serial, in->upload.serial,
-                                 in->readback.serial, in->state.serial, in->host_block.serial};
-    memcpy(out->identities, in->identities, sizeof in->identities);
-    memcpy(out->identities + VYRE_MAX_BUFFERS, serials, sizeof serials);
-    memcpy(out->upload_offsets, in->upload_offsets, sizeof out->upload_offsets);
-    memcpy(out->readback_offsets, in->readback_offsets, sizeof out->readback_offsets);
-    memcpy(out->alias, in->alias, sizeof out->alias);
-}
-
-static vyre_result take_schedule(vyre_pipeline *p, vy_instance *in, const vy_job *job,
-                                 bool *out_changed, vyre_diag *diag)
-{
-    size_t size = job->execution_count * sizeof *job->executions;
-    bool same = in->execution_count == job->execution_count &&
-                in->dispatch_count == job->dispatch_count &&
-                in->is_folded == job->shape.is_folded &&
-                memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
-                (size == 0 || memcmp(in->executions, job->executions, size) == 0);
-    *out_changed = !same;
-    if (same) {
+    uint64_t state_offset = in->moves_offset + (uint64_t)MOVE_STRIDE * move_count;
+    if (in->host_block.buffer && state_offset <= in->state_offset) {
         return VYRE_OK;
     }
-    vy_execution *copy = NULL;
-    if (size) {
-        copy = vy_alloc_zeroed(&p->device->allocator, job->execution_count, sizeof *copy);
-        if (!copy) {
-            return vy_diag_no_memory(diag);
-        }
-        memcpy(copy, job->executions, size);
+    in->state_offset = state_offset;
+    in->region_size = align(state_offset + STATE_SIZE, SET_ALIGNMENT);
+    vyre_result code = vy_block_grow(d, VY_MEMORY_TABLE, in->region_size * in->lane_count,
+                                     "vyre parameters", &in->host_block, diag);
+    in->is_direct = code == VYRE_OK && vy_block_is_direct(&in->host_block);
+    for (uint32_t l = 0; code == VYRE_OK && !in->is_direct && l < in->lane_count; l++) {
+        code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size, "vyre parameters",
+                             &in->lanes[l].block, diag);
     }
-    vy_free(&p->device->allocator, in->executions, in->execution_count * sizeof *in->executions);
-    in->executions = copy;
-    in->execution_count = job->execution_count;
-    in->dispatch_count = job->dispatch_count;
-    in->is_folded = job->shape.is_folded;
-    memcpy(in->launched, job->shape.launched, sizeof in->launched);
-    return VYRE_OK;
+    if (code != VYRE_OK) {
+        in->state_offset = 0; /* some are missing: the next run makes all of them */
+    }
+    return code;
 }
 
-static bool same_transfers(const vy_command *a, uint32_t a_count, const vy_command *b,
-                           uint32_t b_count)
+/* Everything that recorded commands, or descriptors, name. */
+typedef struct named {
+    uint64_t serials[10 + VYRE_MAX_BUFFERS];
+    vy_piece pieces[VYRE_MAX_BUFFERS];
+} named;
+
+static void save_named(const vy_instance *in, named *out)
 {
-    bool same = a_count == b_count;
-    for (uint32_t i = 0; same && i < a_count; i++) {
-        same = a[i].kind == b[i].kind && a[i].target == b[i].target && a[i].source == b[i].source &&
-               a[i].target_offset == b[i].target_offset &&
-               a[i].source_offset == b[i].source_offset && a[i].size == b[i].size;
+    const uint64_t serials[10] = {in->upload.serial,         in->readback.serial,
+                                  in->state.serial,          in->host_block.serial,
+                                  in->lanes[0].block.serial, in->lanes[1].block.serial,
+                                  in->records.serial,        in->state_offset,
+                                  in->moves_offset,          in->spill.serial};
+    memset(out, 0, sizeof *out); /* padding too: it is compared as bytes */
+    memcpy(out->serials, serials, sizeof serials);
+    if (in->binder->is_by_handle) {
+        memcpy(out->serials + 10, in->identities, sizeof in->identities);
+        memcpy(out->pieces, in->pieces, sizeof out->pieces);
+        return;
     }
-    return same;
+    for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
+        out->serials[10 + b] = in->own[b].serial;
+    }
 }
 
 vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job *job,
-                                bool may_submit, vyre_diag *diag)
+                                vy_choice choice, const vy_moves *moves, bool may_submit,
+                                vyre_diag *diag)
 {
-    layout_state before, after;
-    vy_command prologue[VY_COUNT_OF(in->prologue)], epilogue[VY_COUNT_OF(in->epilogue)];
-    uint32_t prologue_count = in->prologue_count, epilogue_count = in->epilogue_count;
-    save_layout(in, &before);
-    memcpy(prologue, in->prologue, sizeof prologue);
-    memcpy(epilogue, in->epilogue, sizeof epilogue);
-
-    /* After a failure on the way nothing that was recorded or written stands. */
-    bool was_prepared = in->is_prepared, schedule_changed = false;
-    in->is_prepared = false;
-    vyre_result code = take_schedule(p, in, job, &schedule_changed, diag);
+    named before, after;
+    bool is_new = !vy_instance_has_shape(in, job, choice, moves);
+    save_named(in, &before);
+    vyre_result code = VYRE_OK;
+    if (is_new) {
+        in->generation++;
+        in->is_shaped = false;
+        code = take_shape(p, in, job, choice, diag);
+        in->moves = *moves;
+    }
     for (uint32_t b = 0; code == VYRE_OK && b < p->binding_count; b++) {
         code = place(p, in, job, b, may_submit, diag);
     }
+    if (code == VYRE_OK) {
+        code = grow_hidden(p, in, job, moves, diag);
+    }
+    if (code == VYRE_OK) {
+        code = grow_blocks(p, in, moves->block_count, diag);
+    }
     if (code != VYRE_OK) {
+        /* Nothing that was recorded or written stands. */
+        in->is_shaped = false;
         return code;
     }
-    memcpy(in->alias, job->alias, sizeof in->alias);
-    list_transfers(p, in, job);
-    code = grow_hidden(p, in, job, diag);
-    if (code != VYRE_OK) {
-        return code;
+    save_named(in, &after);
+    if (is_new || memcmp(&before, &after, sizeof before) != 0) {
+        in->generation += !is_new;
+        in->binder->update(p, in);
     }
-    save_layout(in, &after);
-    bool layout_changed = !was_prepared || memcmp(&before, &after, sizeof before) != 0;
-    if (layout_changed) {
-        for (uint32_t l = 0; l < in->lane_count; l++) {
-            write_sets(p, in, &in->lanes[l]);
-        }
-        for (uint32_t s = 0; s < p->segment_count; s++) {
-            in->touches[s] =
-                vy_touch_of(vy_kernel_get_segment(p->kernel, s), in->alias, p->binding_count);
-        }
-    }
-    if (layout_changed || schedule_changed ||
-        !same_transfers(prologue, prologue_count, in->prologue, in->prologue_count) ||
-        !same_transfers(epilogue, epilogue_count, in->epilogue, in->epilogue_count)) {
-        in->generation++;
-    }
-    in->is_prepared = true;
     return VYRE_OK;
 }
 
-vyre_result vy_instance_write_block(vyre_pipeline *p, vy_instance *in, const vy_job *job,
-                                    uint32_t lane, uint32_t pass_base, vyre_diag *diag)
+vyre_result vy_instance_prepare_empty(vyre_pipeline *p, vy_instance *in, vy_choice choice,
+                                      vyre_diag *diag)
+{
+    in->choice = choice;
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        in->pieces[b] = vy_block_piece(vy_memory_zeros(p->device));
+    }
+    const struct {
+        uint32_t hidden;
+        vy_block *block;
+    } rows[] = {{VY_HIDDEN_RECORDS, &in->records}, {VY_HIDDEN_SPILL, &in->spill}};
+    vyre_result code = VYRE_OK;
+    for (size_t i = 0; code == VYRE_OK && i < VY_COUNT_OF(rows); i++) {
+        if (vy_limits_has_hidden(p->kernel, rows[i].hidden)) {
+            code = vy_block_grow(p->device, VY_MEMORY_DEVICE, sizeof(uint32_t), "vyre warm up",
+                                 rows[i].block, diag);
+        }
+    }
+    if (code == VYRE_OK) {
+        code = grow_blocks(p, in, 1, diag);
+    }
+    if (code == VYRE_OK) {
+        memset(in->host_block.mapped, 0, (size_t)in->host_block.size);
+        code = vy_block_flush(p->device, &in->host_block, 0, in->host_block.size, diag);
+    }
+    if (code == VYRE_OK) {
+        in->binder->update(p, in);
+    }
+    return code;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
+                          uint32_t *words)
+{
+    uint32_t at = vy_param_addresses(p->binding_count, vyre_kernel_param_count(p->kernel));
+    vy_piece hidden[VY_HIDDEN_COUNT];
+    vy_instance_hidden(p, in, lane, hidden);
+    for (uint32_t b = 0; b < p->binding_count + VY_HIDDEN_COUNT - 1; b++) {
+        const vy_piece *piece =
+            b < p->binding_count ? &in->pieces[b] : &hidden[b - p->binding_count + 1];
+        words[at + 2 * b] = (uint32_t)piece->address;
+        words[at + 2 * b + 1] = (uint32_t)(piece->address >> 32);
+    }
+}
+
+static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64_t region)
+{
+    switch (memory) {
+    case VY_MEM_STATE:
+        return in->state.address;
+    case VY_MEM_STATE_START:
+        return in->host_block.address + region + in->state_offset;
+    case VY_MEM_UPLOAD:
+        return in->upload.address;
+    case VY_MEM_READBACK:
+        return in->readback.address;
+    case VY_MEM_RECORDS:
+        return in->records.address;
+    default:
+        return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0].address;
+    }
+}
+
+/* `base`: of the lane's region. */
+static void fill_move(const vy_instance *in, const vy_command *command, uint64_t base)
+{
+    unsigned char *region = (unsigned char *)in->host_block.mapped + base;
+    uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
+    uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
+    VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
+    if (command->kind == VY_COMMAND_FILL) {
+        vy_fill_fill_block(count, command->word, target, words);
+    } else {
+        vy_copy_fill_block(count, address_of(in, command->source, base) + command->source_offset,
+                           target, words);
+    }
+}
+
+vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy_job *job,
+                                     uint32_t lane, vyre_diag *diag)
 {
     uint64_t base = in->region_size * lane;
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
-    vy_shape_fill_block(p->kernel, &job->shape, job->params->params, pass_base,
-                        (uint32_t *)(void *)region);
-    if (has_judge(p)) {
-        uint32_t flag_length = job->shape.lengths[vy_kernel_until(p->kernel)];
-        vy_judge_fill_block(flag_length, (uint32_t *)(void *)(region + in->judge_offset));
+    uint32_t *words = (uint32_t *)(void *)region;
+    vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, words);
+    put_addresses(p, in, lane, words);
+    if (p->has_until) {
+        uint32_t flag = (uint32_t)vy_kernel_until(p->kernel);
+        vy_judge_fill_block(job->shape.lengths[flag], in->pieces[flag].address, in->state.address,
+                            (uint32_t *)(void *)(region + in->judge_offset));
         uint32_t state[VY_STATE_WORDS] = {[VY_STATE_LIMIT] = job->shape.passes};
         memcpy(&state[VY_STATE_ARGUMENTS], in->launched, sizeof in->launched);
         memcpy(region + in->state_offset, state, sizeof state);
     }
+    const vy_moves *m = &in->moves;
+    for (uint32_t i = 0; i < m->prologue_count; i++) {
+        if (m->prologue[i].is_by_kernel) {
+            fill_move(in, &m->prologue[i], base);
+        }
+    }
+    for (uint32_t i = 0; i < m->epilogue_count; i++) {
+        if (m->epilogue[i].is_by_kernel) {
+            fill_move(in, &m->epilogue[i], base);
+        }
+    }
     return vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);
 }
 
-uint64_t vy_instance_state_readback(const vy_instance *instance, uint32_t lane)
+vyre_result vy_instance_write_pass(vyre_pipeline *p, vy_instance *in, uint32_t lane,
+                                   uint32_t pass_base, vyre_diag *diag)
 {
-    (void)instance;
-    return (uint64_t)STATE_STRIDE * lane;
+    uint64_t offset = in->region_size * lane + VY_PARAM_PASS_BASE * sizeof pass_base;
+    memcpy((unsigned char *)in->host_block.mapped + offset, &pass_base, sizeof pass_base);
+    return vy_block_flush(p->device, &in->host_block, offset, sizeof pass_base, diag);
 }

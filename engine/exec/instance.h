@@ -1,87 +1,125 @@
-/* What a pipeline's dispatches run in: hidden memory, staging, descriptor sets and command buffers.
- * A pipeline has one for its dispatches, each recording one of its own. */
+/* What a dispatch runs in: hidden memory, staging, and recorded commands of one shape. A pipeline
+ * keeps those that are idle; each recording into a host's commands has one of its own. */
 #ifndef VY_INSTANCE_H
 #define VY_INSTANCE_H
 
 #include "engine/device/commands.h"
-#include "engine/exec/job.h"
-
-#define VY_MAX_LANES 2u
+#include "engine/exec/moves.h"
 
 /* A piece of a VkBuffer. */
 typedef struct vy_piece {
     VkBuffer buffer;
     uint64_t offset, size;
+    VkDeviceAddress address; /* of `offset`; 0: only by descriptors */
 } vy_piece;
 
-/* What decides the commands of a chunk, apart from the instance's generation. */
+/* What decides the commands of a chunk, within an instance. */
 typedef struct vy_chunk_key {
     uint32_t first, count, passes;
     uint32_t is_start, has_epilogue;
+    uint32_t lane; /* whose parameter blocks they read */
+    uint32_t is_timed;
 } vy_chunk_key;
 
-/* One command buffer with the memory that only it uses: never pending twice. */
-typedef struct vy_lane {
+/* One command buffer: never pending twice. */
+typedef struct vy_recorded {
     vy_commands commands;
-    VkDescriptorSet set, judge_set;
-    vy_block block; /* parameter blocks, on the device */
     VkQueryPool queries;
-    uint64_t value;      /* of the timeline when its last submission has ended */
     uint64_t generation; /* of the instance when it was recorded; 0: never */
+    uint64_t value;      /* of the timeline when its last submission has ended */
+    uint64_t used;       /* the instance's clock when it was last used */
     vy_chunk_key key;
     uint32_t dispatches, judges, barriers, elided;
+} vy_recorded;
+
+#define VY_MAX_RECORDED 40u /* chunks of 1, 2, 4, ... 4096 passes, with and without ends */
+
+/* Parameter blocks for one chunk in flight, and what is bound for it. */
+typedef struct vy_lane {
+    vy_block block; /* the device's copy, where it cannot read the host's */
+    VkDescriptorSet set, judge_set;
 } vy_lane;
 
 struct vy_instance {
+    vy_instance *next; /* in the pipeline's list */
+    /* The shape: dispatches of another one do not use what is recorded here. */
+    const vy_binder *binder;
+    vy_choice choice;
+    uint32_t launched[3];
+    vy_execution *executions;
+    uint32_t execution_count, dispatch_count;
+    uint64_t alias[VYRE_MAX_BUFFERS];
+    vy_moves moves;
+    uint64_t identities[VYRE_MAX_BUFFERS]; /* of what the pieces lie in: a resident buffer's handle,
+                                              a block's serial */
+    vy_piece pieces[VYRE_MAX_BUFFERS];
+    vy_touch *touches; /* by segment */
+    uint32_t touch_count;
+    bool is_shaped;
+
+    /* Commands recorded in an older generation name memory that is gone. */
+    uint64_t generation, clock;
+    vy_recorded recorded[VY_MAX_RECORDED];
+    uint32_t recorded_count;
+    bool has_timestamps;
+    vy_commands ownership[2]; /* acquire, release: recorded for each dispatch that needs them */
+
+    uint32_t descriptor_writes; /* for the dispatch prepared last */
     vy_lane lanes[VY_MAX_LANES];
     uint32_t lane_count;
     VkDescriptorPool pool;
-    bool has_timestamps;
-    vy_block host_block; /* for each lane: block, judge's block, the state's start */
-    uint64_t region_size, judge_offset, state_offset;
-    vy_block state, records, spill, upload, readback;
+    /* For each lane: the program's block, the judge's, those of transfers, the state's start. */
+    vy_block host_block;
+    bool is_direct; /* kernels read it where it lies */
+    uint64_t judge_offset, moves_offset, state_offset, region_size;
+    vy_block state, records, spill, upload, readback, crumbs;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
-
-    /* The dispatch prepared. Changes of it count as generations: lanes of an older one are recorded
-     * again. */
-    uint64_t generation;
-    vy_piece pieces[VYRE_MAX_BUFFERS];
-    uint64_t identities[VYRE_MAX_BUFFERS]; /* of what the pieces lie in: a resident buffer's handle,
-                                              a block's serial */
-    uint64_t alias[VYRE_MAX_BUFFERS];
-    uint32_t launched[3];
-    bool is_folded;
-    vy_execution *executions;
-    uint32_t execution_count, dispatch_count;
-    vy_touch *touches; /* by segment */
-    uint32_t touch_count;
-    bool is_prepared; /* descriptor sets and transfers are those of the last job */
-    vy_command prologue[2 * VYRE_MAX_BUFFERS + 4], epilogue[VYRE_MAX_BUFFERS + 2];
-    uint32_t prologue_count, epilogue_count;
-    uint64_t upload_offsets[VYRE_MAX_BUFFERS], readback_offsets[VYRE_MAX_BUFFERS];
-    uint64_t records_offset;
-    uint64_t upload_size, readback_size;
 };
 
-vyre_result vy_instance_create(vyre_pipeline *pipeline, uint32_t lane_count, bool has_commands,
+/* `is_recording`: for commands of a host, with one lane and nothing recorded here. */
+vyre_result vy_instance_create(vyre_pipeline *pipeline, const vy_binder *binder, bool is_recording,
                                vy_instance **out_instance, vyre_diag *diag);
 void vy_instance_destroy(vyre_device *device, vy_instance **instance);
-/* Makes memory, descriptor sets and transfers right for the job. Nothing of the instance is in
- * flight. `may_submit`: `scratch keep` memory may be made. */
+/* Whether what is recorded serves the job: the same commands, and the same buffers where they are
+ * named. */
+bool vy_instance_fits(const vy_instance *instance, const vy_job *job, vy_choice choice,
+                      const vy_moves *moves);
+/* The same commands, whatever buffers they name. */
+bool vy_instance_has_shape(const vy_instance *instance, const vy_job *job, vy_choice choice,
+                           const vy_moves *moves);
+/* Makes shape, memory and bindings right for the job. Nothing of the instance is in flight.
+ * `may_submit`: `scratch keep` memory may be made. */
 vyre_result vy_instance_prepare(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,
-                                bool may_submit, vyre_diag *diag);
-/* Writes the host's block of a lane. */
-vyre_result vy_instance_write_block(vyre_pipeline *pipeline, vy_instance *instance,
-                                    const vy_job *job, uint32_t lane, uint32_t pass_base,
-                                    vyre_diag *diag);
+                                vy_choice choice, const vy_moves *moves, bool may_submit,
+                                vyre_diag *diag);
+/* For dispatches of no workgroups alone: everything there is to bind is bound to something. */
+vyre_result vy_instance_prepare_empty(vyre_pipeline *pipeline, vy_instance *instance,
+                                      vy_choice choice, vyre_diag *diag);
+/* Writes the blocks of a lane for the job. */
+vyre_result vy_instance_write_blocks(vyre_pipeline *pipeline, vy_instance *instance,
+                                     const vy_job *job, uint32_t lane, vyre_diag *diag);
+/* The number of a chunk's first pass, in blocks that were written. */
+vyre_result vy_instance_write_pass(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane,
+                                   uint32_t pass_base, vyre_diag *diag);
 /* Where a lane's copy of the state lies in the readback memory. */
-uint64_t vy_instance_state_readback(const vy_instance *instance, uint32_t lane);
+uint64_t vy_instance_state_readback(uint32_t lane);
+/* Where the block of the n-th transfer by a kernel lies in a lane's region. */
+uint64_t vy_instance_move_offset(const vy_instance *instance, uint32_t block);
+vy_piece vy_block_piece(const vy_block *block);
+/* The hidden buffers, in the order of VY_HIDDEN_*; the block is that of a lane. */
+void vy_instance_hidden(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,
+                        vy_piece out_pieces[VY_HIDDEN_COUNT]);
 
 /* ---- record.c -------------------------------------------------------------------------------- */
 
-/* Carries a plan out into a command buffer. */
+/* Carries a plan out into a command buffer. `queries` may be none. */
 void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane,
-                    const vy_chunk_plan *plan, VkCommandBuffer commands);
+                    const vy_chunk_plan *plan, VkQueryPool queries, VkCommandBuffer commands);
+
+/* A dispatch of no workgroups for each segment of the instance's choice, and for what of the
+ * engine's kernels stands between them. */
+void vy_record_empty(vyre_pipeline *pipeline, vy_instance *instance, bool has_moves,
+                     VkCommandBuffer commands);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 

@@ -1,9 +1,11 @@
 /* Everything that is checked before a dispatch's first side effect. */
 #include "engine/exec/job.h"
 
+#include "engine/exec/bind.h"
 #include "engine/pipeline/limits.h"
 
 #include <stdio.h>
+#include <string.h>
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding)
 {
@@ -35,26 +37,38 @@ static vyre_result acquire(vyre_pipeline *p, vy_job *job, uint64_t *resident_siz
     return VYRE_OK;
 }
 
-/* A buffer of the host's must have the usages that this dispatch needs. */
-static vyre_result check_usage(vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+static vyre_result refuse_usage(const vyre_pipeline *p, uint32_t binding, const char *what,
+                                const char *usage, vyre_diag *diag)
 {
-    for (uint32_t b = 0; b < job->params->binding_count; b++) {
+    vyre_binding_info info;
+    vyre_kernel_binding(p->kernel, binding, &info);
+    if (diag) {
+        diag->binding = binding;
+    }
+    return vy_invalid(diag,
+                      "buffer '%s' is %s, and the imported buffer was created without %s. Fix: "
+                      "create it with that usage, or with "
+                      "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT",
+                      info.name, what, usage);
+}
+
+/* A buffer of the host's must have the usages that this dispatch needs; kernels that do transfers
+ * need none. */
+static vyre_result check_usage(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+{
+    for (uint32_t b = 0; job->binder->is_by_handle && b < p->binding_count; b++) {
         vyre_binding_info info;
         vyre_kernel_binding(p->kernel, b, &info);
         bool is_filled = info.mode == VYRE_BUFFER_OUT || info.mode == VYRE_BUFFER_SCRATCH ||
                          vy_kernel_until(p->kernel) == (int32_t)b;
-        if (job->is_resident[b] && is_filled && job->shape.lengths[b] &&
-            !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
-            if (diag) {
-                diag->binding = b;
-            }
-            vyre_result code = vy_invalid(
-                diag,
-                "buffer '%s' is made zero, and the imported buffer was created without "
-                "VK_BUFFER_USAGE_TRANSFER_DST_BIT. Fix: create it with that usage, or declare it "
-                "inout",
-                info.name);
-            return code;
+        if (!job->is_resident[b] || !job->shape.lengths[b]) {
+            continue;
+        }
+        if (is_filled && !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
+            return refuse_usage(p, b, "made zero", "VK_BUFFER_USAGE_TRANSFER_DST_BIT", diag);
+        }
+        if (job->bindings[b].out && !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_SRC_BIT)) {
+            return refuse_usage(p, b, "read back", "VK_BUFFER_USAGE_TRANSFER_SRC_BIT", diag);
         }
     }
     return VYRE_OK;
@@ -112,23 +126,97 @@ static vyre_result find_extents(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
                                      job->params->bindings[b].offset, vy_job_size(job, b)};
         }
     }
-    return vy_shape_overlaps(p->kernel, extents, job->alias, diag);
+    vyre_result code = vy_shape_overlaps(p->kernel, extents, job->alias, &job->is_aliased, diag);
+    /* Bindings of no length have one block of zeros. Nobody writes it, but validation looks at what
+     * is bound alone. */
+    uint64_t empty = 0;
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        empty |= (uint64_t)(job->shape.lengths[b] == 0) << b;
+    }
+    for (uint32_t b = 0; b < p->binding_count && p->device->validation >= VYRE_VALIDATION_ON; b++) {
+        job->alias[b] |= empty >> b & 1 ? empty : 0;
+    }
+    return code;
 }
 
-static vyre_result plan_pass(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job, vyre_diag *diag)
 {
+    if (p->schedule) {
+        job->executions = p->schedule;
+        job->execution_count = p->schedule_count;
+        job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+        return VYRE_OK;
+    }
+    vy_execution *list = NULL;
     vy_kernel_env env = {.params = job->params->params, .lengths = job->shape.lengths};
     for (int i = 0; i < 3; i++) {
         env.groups[i] = job->shape.groups[i];
         env.workgroup[i] = p->workgroup[i];
     }
-    vyre_result code = vy_kernel_schedule(p->kernel, &env, &p->device->allocator, &job->executions,
+    vyre_result code = vy_kernel_schedule(p->kernel, &env, vy_scratch_allocator(scratch), &list,
                                           &job->execution_count, diag);
+    job->executions = list;
     job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
     return code;
 }
 
-static vyre_result check(vyre_pipeline *p, bool is_recording, vy_job *job, vyre_diag *diag)
+/* What is read back is whole words within the binding. */
+static vyre_result check_outputs(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+{
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        const vyre_binding *given = &job->bindings[b];
+        uint64_t size = vy_job_size(job, b);
+        if (given->out_offset % 4 == 0 && given->out_size % 4 == 0 && given->out_offset <= size &&
+            given->out_size <= size - given->out_offset) {
+            continue;
+        }
+        vyre_binding_info info;
+        vyre_kernel_binding(p->kernel, b, &info);
+        if (diag) {
+            diag->binding = b;
+        }
+        return vy_invalid(diag,
+                          "bytes %llu to %llu of buffer '%s' are to be read back, and it has %llu. "
+                          "Fix: give multiples of 4 within the buffer",
+                          (unsigned long long)given->out_offset,
+                          (unsigned long long)given->out_offset +
+                              (unsigned long long)given->out_size,
+                          info.name, (unsigned long long)size);
+    }
+    return VYRE_OK;
+}
+
+void vy_job_output(const vyre_pipeline *p, const vy_job *job, uint32_t binding,
+                   uint64_t *out_offset, uint64_t *out_size)
+{
+    vyre_binding_info info;
+    vyre_kernel_binding(p->kernel, binding, &info);
+    const vyre_binding *given = &job->bindings[binding];
+    uint64_t size = vy_job_size(job, binding);
+    *out_offset = given->out_offset;
+    *out_size = 0;
+    if (given->out && info.mode != VYRE_BUFFER_IN && info.mode != VYRE_BUFFER_UNIFORM) {
+        *out_size = given->out_size ? given->out_size : size - given->out_offset;
+    }
+}
+
+/* Addresses where they are asked for or can be had, descriptors otherwise. */
+static vyre_result choose_binder(const vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+{
+    const vy_binder *address = p->binders[VYRE_INTERFACE_ADDRESS];
+    if (address && p->bindings == VYRE_BINDINGS_ADDRESS) {
+        job->binder = address;
+        return address->check(p, job, diag);
+    }
+    job->binder = p->binders[VYRE_INTERFACE_DESCRIPTOR];
+    if (address && p->bindings == VYRE_BINDINGS_AUTO && address->check(p, job, NULL) == VYRE_OK) {
+        job->binder = address;
+    }
+    return VYRE_OK;
+}
+
+static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratch, vy_job *job,
+                         vyre_diag *diag)
 {
     uint64_t resident_sizes[VYRE_MAX_BUFFERS] = {0};
     vyre_result code = vy_check_lost(p->device, diag);
@@ -139,6 +227,12 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_job *job, vyre_
                           "that is not shared, in declaration order",
                           (unsigned)p->binding_count,
                           (unsigned)(job->params->bindings ? job->params->binding_count : 0));
+    }
+    for (uint32_t b = 0; code == VYRE_OK && b < p->binding_count; b++) {
+        job->bindings[b] = job->params->bindings[b];
+        if (is_recording || job->params->flags & VYRE_DISPATCH_NO_READBACK) {
+            job->bindings[b].out = NULL;
+        }
     }
     if (code == VYRE_OK && is_recording) {
         code = check_recording(p, job->params, diag);
@@ -159,26 +253,33 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_job *job, vyre_
         code = find_extents(p, job, diag);
     }
     if (code == VYRE_OK) {
+        code = check_outputs(p, job, diag);
+    }
+    if (code == VYRE_OK) {
+        code = choose_binder(p, job, diag);
+    }
+    if (code == VYRE_OK) {
         code = check_usage(p, job, diag);
     }
     if (code == VYRE_OK) {
         code = check_hidden(p, job, diag);
     }
-    return code == VYRE_OK ? plan_pass(p, job, diag) : code;
+    return code == VYRE_OK ? plan_pass(p, scratch, job, diag) : code;
 }
 
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                        bool is_recording, vy_job *out_job, vyre_diag *diag)
+                        bool is_recording, vy_scratch *scratch, vy_job *out_job, vyre_diag *diag)
 {
-    *out_job = (vy_job){.params = params};
-    vyre_result code = check(pipeline, is_recording, out_job, diag);
+    memset(out_job, 0, sizeof *out_job);
+    out_job->params = params;
+    vyre_result code = check(pipeline, is_recording, scratch, out_job, diag);
     if (code != VYRE_OK) {
-        vy_job_finish(pipeline, out_job, 0);
+        vy_job_release(pipeline, out_job, 0);
     }
     return code;
 }
 
-void vy_job_finish(vyre_pipeline *pipeline, vy_job *job, uint64_t value)
+void vy_job_release(vyre_pipeline *pipeline, vy_job *job, uint64_t value)
 {
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
         if (job->is_resident[b]) {
@@ -186,8 +287,4 @@ void vy_job_finish(vyre_pipeline *pipeline, vy_job *job, uint64_t value)
             job->is_resident[b] = false;
         }
     }
-    vy_free(&pipeline->device->allocator, job->executions,
-            job->execution_count * sizeof *job->executions);
-    job->executions = NULL;
-    job->execution_count = 0;
 }

@@ -3,29 +3,37 @@
 #define VY_JOB_H
 
 #include "engine/exec/plan.h"
+#include "engine/exec/scratch.h"
 #include "engine/exec/shape.h"
 #include "engine/memory/buffer.h"
 #include "engine/pipeline/pipeline.h"
 
 typedef struct vy_job {
-    const vyre_dispatch_params *params;
+    const vyre_dispatch_params *params; /* the caller's: for the call that starts the dispatch */
+    vyre_binding bindings[VYRE_MAX_BUFFERS];
     vy_shape shape;
     vy_resident residents[VYRE_MAX_BUFFERS];
     bool is_resident[VYRE_MAX_BUFFERS];
     uint64_t alias[VYRE_MAX_BUFFERS];
+    bool is_aliased;
     uint64_t element_sizes[VYRE_MAX_BUFFERS];
-    vy_execution *executions;
-    uint32_t execution_count; /* of the list */
-    uint32_t dispatch_count;  /* of a pass: 0 where the grid is empty */
+    const vy_execution *executions; /* in the scratch memory, or the pipeline's */
+    uint32_t execution_count;       /* of the list */
+    uint32_t dispatch_count;        /* of a pass: 0 where the grid is empty */
     uint64_t spill_size, records_size;
+    const vy_binder *binder;
 } vy_job;
 
 /* On failure there is nothing to finish. `is_recording`: host memory is refused. */
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                        bool is_recording, vy_job *out_job, vyre_diag *diag);
-/* `value`: the timeline's value until which the device may use the buffers; 0: none. */
-void vy_job_finish(vyre_pipeline *pipeline, vy_job *job, uint64_t value);
+                        bool is_recording, vy_scratch *scratch, vy_job *out_job, vyre_diag *diag);
+/* Lets the buffers go. `value`: the timeline's value until which the device may use them; 0: none.
+ */
+void vy_job_release(vyre_pipeline *pipeline, vy_job *job, uint64_t value);
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding);
+/* The bytes that go to the caller's `out`: none where *out_size is 0. */
+void vy_job_output(const vyre_pipeline *pipeline, const vy_job *job, uint32_t binding,
+                   uint64_t *out_offset, uint64_t *out_size);
 
 #endif

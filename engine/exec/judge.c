@@ -1,32 +1,143 @@
-/* The judge's pipeline and parameters; its words come from judge.vyre. */
+/* The engine's kernels as pipelines, and their parameter blocks; the words come from
+ * engine/kernels/. */
 #include "engine/exec/judge.h"
 
+#include "engine/exec/bind.h"
+#include "engine/exec/run.h"
 #include "engine/kernels/kernels.h"
 
 #include <string.h>
 
-vyre_result vy_judge_create(vyre_device *device, vy_layout *out_layout, VkPipeline *out_pipeline,
-                            vyre_diag *diag)
+#define MOVE_WORKGROUP 256u
+
+bool vy_engine_kernels_init(vy_engine_kernels *k)
 {
-    uint64_t bindings = ((uint64_t)1 << VY_JUDGE_BINDINGS) - 1;
-    vyre_result code = vy_layout_create(device, bindings, "vyre judge", out_layout, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre judge"};
-    shader.words = vy_kernel_judge(&shader.word_count);
-    return vy_shader_create(device, out_layout, &shader, out_pipeline, diag);
+    k->has_mutex = vy_mutex_init(&k->mutex) == 0;
+    return k->has_mutex;
 }
 
-void vy_judge_fill_block(uint32_t flag_length, uint32_t *words)
+static void destroy(vyre_device *device, vy_judge *judge)
 {
-    memset(words, 0, VY_JUDGE_BLOCK_WORDS * sizeof *words);
-    for (uint32_t i = 0; i < 3; i++) {
-        words[VY_PARAM_GROUPS + i] = 1;
-        words[VY_PARAM_ELEMENTS + i] = 1;
+    if (judge->pipeline) {
+        device->vk.vkDestroyPipeline(device->device, judge->pipeline, NULL);
     }
-    words[VY_PARAM_GROUP_TOTAL] = 1;
-    words[VY_PARAM_INVOCATIONS] = 1;
+    vy_layout_destroy(device, &judge->layout);
+    *judge = (vy_judge){.pipeline = VK_NULL_HANDLE};
+}
+
+void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
+{
+    for (uint32_t i = 0; i < VY_INTERFACES; i++) {
+        destroy(device, &k->judges[i]);
+    }
+    destroy(device, &k->fill);
+    destroy(device, &k->copy);
+    if (k->has_mutex) {
+        vy_mutex_finish(&k->mutex);
+        k->has_mutex = false;
+    }
+}
+
+static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_shader *shader,
+                        vy_judge *out, vyre_diag *diag)
+{
+    if (out->pipeline) {
+        return VYRE_OK;
+    }
+    uint64_t bindings = ((uint64_t)1 << VY_JUDGE_BINDINGS) - 1;
+    if (binder->interface == VYRE_INTERFACE_ADDRESS) {
+        bindings = 0;
+    }
+    vyre_result code = VYRE_OK;
+    if (!out->layout.pipeline) {
+        code = vy_layout_create(device, bindings, binder->is_pushed, shader->label, &out->layout,
+                                diag);
+    }
+    return code == VYRE_OK ? vy_shader_create(device, &out->layout, shader, &out->pipeline, diag)
+                           : code;
+}
+
+vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, bool has_judge,
+                                      bool has_moves, vyre_diag *diag)
+{
+    vy_engine_kernels *k = vy_runs_kernels(device);
+    vyre_result code = VYRE_OK;
+    vy_mutex_lock(&k->mutex);
+    if (has_judge) {
+        vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre judge"};
+        shader.words = vy_kernel_judge(binder->interface, &shader.word_count);
+        code = make(device, binder, &shader, &k->judges[binder->interface], diag);
+    }
+    if (code == VYRE_OK && has_moves) {
+        vy_shader shader = {
+            .workgroup = {MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre fill"};
+        shader.words = vy_kernel_fill(&shader.word_count);
+        code = make(device, binder, &shader, &k->fill, diag);
+        shader.label = "vyre copy";
+        shader.words = vy_kernel_copy(&shader.word_count);
+        if (code == VYRE_OK) {
+            code = make(device, binder, &shader, &k->copy, diag);
+        }
+    }
+    vy_mutex_unlock(&k->mutex);
+    return code;
+}
+
+const vy_layout *vy_judge_layout(vyre_device *device, const vy_binder *binder)
+{
+    return &vy_runs_kernels(device)->judges[binder->interface].layout;
+}
+
+/* ---- Parameter blocks ------------------------------------------------------------------------ */
+
+static void fill_grid(uint32_t elements, uint32_t workgroup, uint32_t word_count, uint32_t *words)
+{
+    memset(words, 0, word_count * sizeof *words);
+    uint32_t groups = elements / workgroup + (elements % workgroup != 0);
+    words[VY_PARAM_GROUPS] = groups;
+    words[VY_PARAM_ELEMENTS] = elements;
+    words[VY_PARAM_GROUPS + 1] = words[VY_PARAM_GROUPS + 2] = 1;
+    words[VY_PARAM_ELEMENTS + 1] = words[VY_PARAM_ELEMENTS + 2] = 1;
+    words[VY_PARAM_GROUP_TOTAL] = groups;
+    words[VY_PARAM_INVOCATIONS] = groups * workgroup;
+}
+
+static void put_address(uint32_t *words, uint32_t first, uint32_t index, VkDeviceAddress address)
+{
+    words[first + 2 * index] = (uint32_t)address;
+    words[first + 2 * index + 1] = (uint32_t)(address >> 32);
+}
+
+void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAddress state,
+                         uint32_t *words)
+{
+    uint32_t addresses = vy_param_addresses(2, 0);
+    fill_grid(1, 1, VY_JUDGE_BLOCK_WORDS, words);
     words[VY_PARAM_LENGTHS + VY_JUDGE_FLAG] = flag_length;
     words[VY_PARAM_LENGTHS + VY_JUDGE_STATE] = VY_STATE_WORDS;
+    put_address(words, addresses, VY_JUDGE_FLAG, flag);
+    put_address(words, addresses, VY_JUDGE_STATE, state);
+}
+
+void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, uint32_t *words)
+{
+    fill_grid(count, MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
+    words[VY_PARAM_LENGTHS] = count;
+    words[VY_PARAM_LENGTHS + 1] = word;
+    put_address(words, vy_param_addresses(1, 1), 0, target);
+}
+
+void vy_copy_fill_block(uint32_t count, VkDeviceAddress source, VkDeviceAddress target,
+                        uint32_t *words)
+{
+    fill_grid(count, MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
+    words[VY_PARAM_LENGTHS] = words[VY_PARAM_LENGTHS + 1] = count;
+    put_address(words, vy_param_addresses(2, 0), 0, source);
+    put_address(words, vy_param_addresses(2, 0), 1, target);
+}
+
+void vy_move_launch(const vy_snapshot *snapshot, uint32_t count, uint32_t out_groups[3])
+{
+    uint32_t groups = count / MOVE_WORKGROUP + (count % MOVE_WORKGROUP != 0);
+    (void)vy_shape_fold(snapshot, groups, out_groups);
 }

@@ -1,10 +1,12 @@
-/* The judge: one workgroup after a pass, which decides on the device whether another one runs. */
+/* The engine's own kernels between those of a program: the judge, one workgroup after a pass, which
+ * decides on the device whether another one runs; and fills and copies of memory that recorded
+ * commands must not name. They are made once for a device. */
 #ifndef VY_JUDGE_H
 #define VY_JUDGE_H
 
 #include "engine/pipeline/pipeline.h"
 
-/* Bindings of its set; its parameter block is VY_JUDGE_BLOCK_WORDS long. */
+/* Bindings of the judge's set. */
 enum { VY_JUDGE_FLAG, VY_JUDGE_STATE, VY_JUDGE_BLOCK, VY_JUDGE_BINDINGS };
 
 /* Words of the fixpoint's state. */
@@ -17,11 +19,37 @@ enum {
     VY_STATE_WORDS = 8
 };
 
-#define VY_JUDGE_BLOCK_WORDS (VY_PARAM_LENGTHS + 2u)
+/* Words of the parameter blocks, with addresses. */
+#define VY_JUDGE_BLOCK_WORDS 28u
+#define VY_MOVE_BLOCK_WORDS  28u
 
-vyre_result vy_judge_create(vyre_device *device, vy_layout *out_layout, VkPipeline *out_pipeline,
-                            vyre_diag *diag);
-/* `flag_length`: elements of the flag's buffer. */
-void vy_judge_fill_block(uint32_t flag_length, uint32_t *out_words);
+/* What is made for each way of binding. */
+typedef struct vy_judge {
+    vy_layout layout;
+    VkPipeline pipeline;
+} vy_judge;
+
+typedef struct vy_engine_kernels {
+    vy_mutex mutex;
+    bool has_mutex;
+    vy_judge judges[VY_INTERFACES];
+    vy_judge fill, copy; /* the address form alone */
+} vy_engine_kernels;
+
+bool vy_engine_kernels_init(vy_engine_kernels *kernels);
+void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *kernels);
+/* Makes what pipelines of this way need and is not there yet. */
+vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, bool has_judge,
+                                      bool has_moves, vyre_diag *diag);
+const vy_layout *vy_judge_layout(vyre_device *device, const vy_binder *binder);
+
+/* `flag_length`: elements of the flag's buffer. Addresses are 0 in the descriptor forms. */
+void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAddress state,
+                         uint32_t *out_words);
+void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, uint32_t *out_words);
+void vy_copy_fill_block(uint32_t count, VkDeviceAddress source, VkDeviceAddress target,
+                        uint32_t *out_words);
+/* The grid of a fill or copy of so many words. */
+void vy_move_launch(const vy_snapshot *snapshot, uint32_t count, uint32_t out_groups[3]);
 
 #endif

@@ -123,17 +123,20 @@ static uint64_t spread(const planner *p, uint32_t memory)
 
 static void plan_transfer(planner *p, const vy_command *transfer)
 {
-    use u = {TRANSFER, 0, spread(p, transfer->target)};
+    uint32_t stage = transfer->is_by_kernel ? COMPUTE : TRANSFER;
+    use u = {stage, 0, spread(p, transfer->target)};
     if (transfer->kind == VY_COMMAND_COPY) {
         u.reads = spread(p, transfer->source);
     }
+    u.reads |= transfer->is_by_kernel ? BIT(VY_MEM_BLOCK) : 0;
     if (transfer->target == VY_MEM_READBACK) {
         u.writes = 0; /* its copies never overlap: none waits for another */
     }
     order(p, &u, 1);
     if (transfer->target == VY_MEM_READBACK) {
-        note(p, &(use){TRANSFER, 0, BIT(VY_MEM_READBACK)});
+        note(p, &(use){stage, 0, BIT(VY_MEM_READBACK)});
     }
+    p->plan->moves += transfer->is_by_kernel;
     vy_command *command = push(p, (vy_command_kind)transfer->kind);
     if (command) {
         *command = *transfer;
@@ -155,9 +158,25 @@ static void stamp(planner *p, uint32_t time)
     }
 }
 
+/* Serialized, so that it tells what had ended before. */
+static void plan_crumb(planner *p, uint32_t execution, uint32_t pass)
+{
+    if (!p->in->has_crumbs) {
+        return;
+    }
+    use u = {TRANSFER, 0, BIT(VY_MEM_CRUMBS)};
+    order(p, &u, 1);
+    vy_command *command = push(p, VY_COMMAND_CRUMB);
+    if (command) {
+        command->execution = execution;
+        command->pass = pass;
+    }
+}
+
 static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
 {
     const vy_chunk_input *in = p->in;
+    plan_crumb(p, execution, pass);
     const vy_touch *touch = &in->touches[in->executions[execution].segment];
     bool is_indirect = in->until >= 0 && !(in->is_start && pass == 0);
     use uses[2] = {{COMPUTE, touch->reads | BIT(VY_MEM_BLOCK), touch->writes},
@@ -206,8 +225,8 @@ static void plan_passes(planner *p)
 /* Everything may have been touched before, apart from what only this chunk's host wrote. */
 static void plan_before(planner *p)
 {
-    uint64_t mine =
-        BIT(VY_MEM_BLOCK) | BIT(VY_MEM_HOST_BLOCK) | BIT(VY_MEM_UPLOAD) | BIT(VY_MEM_READBACK);
+    uint64_t mine = BIT(VY_MEM_BLOCK) | BIT(VY_MEM_HOST_BLOCK) | BIT(VY_MEM_UPLOAD) |
+                    BIT(VY_MEM_READBACK) | BIT(VY_MEM_CRUMBS) | BIT(VY_MEM_STATE_START);
     for (uint32_t d = 0; d < STAGE_COUNT; d++) {
         if (p->in->before == VY_BORDER_ENGINE) {
             p->reads[COMPUTE][d] = p->writes[COMPUTE][d] = ~mine;
@@ -222,12 +241,11 @@ static void plan_before(planner *p)
 
 static void plan_after(planner *p)
 {
-    if (p->in->has_host_end) {
+    if (p->in->after == VY_BORDER_ALL) {
+        add_barrier(p, VY_STAGE_ALL | (p->in->has_host_end ? VY_STAGE_HOST : 0));
+    } else if (p->in->has_host_end) {
         use u = {HOST, BIT(VY_MEM_READBACK), 0};
         order(p, &u, 1);
-    }
-    if (p->in->after == VY_BORDER_ALL) {
-        add_barrier(p, VY_STAGE_ALL);
     }
 }
 

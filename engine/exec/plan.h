@@ -9,14 +9,18 @@
 /* A chunk is short enough for a display's watchdog, and its command buffer for memory. */
 #define VY_CHUNK_DISPATCHES 4096u
 
+#define VY_MAX_LANES 2u /* chunks in flight of one dispatch */
+
 /* Memory, as commands and hazards name it: bindings are 0 .. 23, the numbers are bits of masks. */
 enum {
     VY_MEM_STATE = 24,      /* the fixpoint's state, with the dispatch arguments */
     VY_MEM_BLOCK = 25,      /* parameter blocks */
-    VY_MEM_HOST_BLOCK = 26, /* what is copied there */
+    VY_MEM_HOST_BLOCK = 26, /* what the host writes: copied there, and the state's start */
     VY_MEM_UPLOAD = 27,
     VY_MEM_READBACK = 28,
-    VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
+    VY_MEM_CRUMBS = 29,
+    VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
+    VY_MEM_RECORDS = 62,     /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,
     VY_MEM_COUNT = 64
 };
@@ -28,7 +32,8 @@ typedef enum vy_command_kind {
     VY_COMMAND_JUDGE,             /* decides on the device whether another pass runs */
     VY_COMMAND_FILL,
     VY_COMMAND_COPY,
-    VY_COMMAND_TIMESTAMP
+    VY_COMMAND_TIMESTAMP,
+    VY_COMMAND_CRUMB /* notes in host memory which dispatch comes next */
 } vy_command_kind;
 
 enum {
@@ -42,6 +47,8 @@ enum {
 typedef struct vy_command {
     uint8_t kind;
     uint8_t target, source; /* VY_MEM_*: FILL, COPY; TIMESTAMP: VY_TIME_* in target */
+    bool is_by_kernel; /* FILL, COPY: by a dispatch, with the transfer's block of that number */
+    uint32_t block;
     vy_barrier barrier;
     uint32_t execution, pass; /* index in the pass; index of the pass in the chunk */
     uint32_t word;            /* FILL */
@@ -71,6 +78,8 @@ typedef struct vy_chunk_input {
     uint32_t binding_count;
     int32_t until;  /* binding of the flag, or -1 */
     bool serialize; /* a barrier before everything: for debugging */
+    bool has_crumbs;
+    bool is_direct; /* parameter blocks are read where the host wrote them */
     bool has_timestamps;
     /* FILL and COPY, before the first pass and after the last. */
     const vy_command *prologue, *epilogue;
@@ -87,7 +96,7 @@ typedef struct vy_chunk_input {
 
 typedef struct vy_chunk_plan {
     VY_VEC(vy_command) commands;
-    uint32_t dispatches, judges, barriers;
+    uint32_t dispatches, judges, moves, barriers; /* moves: transfers by kernels */
     uint32_t elided; /* dispatches that follow one they need no barrier after */
 } vy_chunk_plan;
 

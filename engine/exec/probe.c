@@ -1,125 +1,21 @@
-/* What a driver really does, found by running a kernel: whether long loops are right, and whether
- * f32 denormals are kept. */
-#include "engine/device/commands.h"
+/* What a driver really does, found by running kernels: whether long loops are right, whether f32
+ * denormals are kept, whether the device's own division and square root are exact. The answers are
+ * kept in device->cache_dir, so that the next opening asks nothing. */
+#include "engine/device/allow_list.h"
+#include "engine/device/kept.h"
+#include "engine/exec/exact.h"
+#include "engine/exec/trial.h"
 #include "engine/kernels/kernels.h"
-#include "engine/pipeline/pipeline.h"
-
-#include <string.h>
 
 /* Words of the probe's buffer: engine/kernels/probe.vyre. */
 enum { TRIPS, NORMAL, HALF, DENORMAL, MIXED, PRODUCT, SUM, WORD_COUNT = 8 };
 
 /* llvmpipe before Mesa 25 ends every loop after 65,535 trips. */
-#define PROBE_TRIPS  70000u
-#define BLOCK_WORDS  (VY_PARAM_LENGTHS + 1u)
-#define BLOCK_OFFSET 256u
+#define PROBE_TRIPS 70000u
 
-typedef struct probe {
-    vyre_device *device;
-    vy_layout layout;
-    VkPipeline pipeline;
-    VkDescriptorPool pool;
-    VkDescriptorSet set;
-    vy_block memory; /* the words, then the parameter block */
-    vy_commands commands;
-    uint64_t value;
-} probe;
-
-static vyre_result make_set(probe *p, vyre_diag *diag)
-{
-    vyre_device *d = p->device;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    VkResult result = d->vk.vkCreateDescriptorPool(d->device, &pool, NULL, &p->pool);
-    if (result != VK_SUCCESS) {
-        p->pool = VK_NULL_HANDLE;
-        return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
-    }
-    VkDescriptorSetAllocateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = p->pool,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &p->layout.set,
-    };
-    result = d->vk.vkAllocateDescriptorSets(d->device, &set, &p->set);
-    if (result != VK_SUCCESS) {
-        return vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
-    }
-    VkDescriptorBufferInfo buffers[2] = {
-        {p->memory.buffer, 0, WORD_COUNT * sizeof(uint32_t)},
-        {p->memory.buffer, BLOCK_OFFSET, BLOCK_WORDS * sizeof(uint32_t)}};
-    VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = p->set,
-        .descriptorCount = 2, /* runs on into binding 1 */
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .pBufferInfo = buffers,
-    };
-    d->vk.vkUpdateDescriptorSets(d->device, 1, &write, 0, NULL);
-    return VYRE_OK;
-}
-
-static void fill_memory(probe *p)
-{
-    uint32_t words[WORD_COUNT] = {
-        [TRIPS] = PROBE_TRIPS, [NORMAL] = 0x00800000u, [HALF] = 0x3f000000u, [DENORMAL] = 1u};
-    uint32_t block[BLOCK_WORDS] = {0};
-    for (uint32_t i = 0; i < 3; i++) {
-        block[VY_PARAM_GROUPS + i] = block[VY_PARAM_ELEMENTS + i] = 1;
-    }
-    block[VY_PARAM_GROUP_TOTAL] = block[VY_PARAM_INVOCATIONS] = 1;
-    block[VY_PARAM_LENGTHS] = WORD_COUNT;
-    memcpy(p->memory.mapped, words, sizeof words);
-    memcpy((unsigned char *)p->memory.mapped + BLOCK_OFFSET, block, sizeof block);
-}
-
-static vyre_result run(probe *p, vyre_diag *diag)
-{
-    static const vy_barrier to_host = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_HOST};
-    static const uint32_t push[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
-    vyre_device *d = p->device;
-    vyre_result code = vy_block_flush(d, &p->memory, 0, p->memory.size, diag);
-    if (code == VYRE_OK) {
-        code = vy_commands_begin(d, &p->commands, true, diag);
-    }
-    if (code != VYRE_OK) {
-        return code;
-    }
-    VkCommandBuffer commands = p->commands.buffer;
-    d->vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
-    d->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout.pipeline, 0,
-                                  1, &p->set, 0, NULL);
-    d->vk.vkCmdPushConstants(commands, p->layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                             sizeof push, push);
-    d->vk.vkCmdDispatch(commands, 1, 1, 1);
-    vy_cmd_barrier(d, commands, &to_host);
-    code = vy_commands_end(d, &p->commands, diag);
-    if (code == VYRE_OK) {
-        code = vy_queue_submit(d, commands, "the device's probe", &p->value, diag);
-    }
-    if (code == VYRE_OK) {
-        code = vy_queue_wait(d, p->value, UINT64_MAX, "the device's probe", diag);
-    }
-    return code == VYRE_OK ? vy_block_invalidate(d, &p->memory, 0, p->memory.size, diag) : code;
-}
-
-static void judge(probe *p)
-{
-    uint32_t words[WORD_COUNT], mixed = 1;
-    memcpy(words, p->memory.mapped, sizeof words);
-    for (uint32_t i = 0; i < PROBE_TRIPS; i++) {
-        mixed = mixed * 1664525u + (i ^ mixed >> 7);
-    }
-    vyre_device_info *info = &p->device->snapshot.info;
-    info->long_loops = words[MIXED] == mixed ? VYRE_ANSWER_YES : VYRE_ANSWER_NO;
-    info->denormals =
-        words[PRODUCT] == 0x00400000u && words[SUM] == 2u ? VYRE_ANSWER_YES : VYRE_ANSWER_NO;
-}
+typedef struct answers {
+    vyre_answer long_loops, denormals, native_divide, native_sqrt;
+} answers;
 
 static vyre_result refuse(vyre_device *device, vyre_diag *diag)
 {
@@ -146,51 +42,96 @@ static const uint32_t *probe_words(uint32_t float_modes, uint32_t *out_count)
     return rows[float_modes & 7](out_count);
 }
 
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static vyre_result ask(vyre_device *device, answers *out, vyre_diag *diag)
+{
+    uint32_t mixed = 1;
+    uint32_t words[WORD_COUNT] = {
+        [TRIPS] = PROBE_TRIPS, [NORMAL] = 0x00800000u, [HALF] = 0x3f000000u, [DENORMAL] = 1u};
+    vy_trial trial = {.label = "vyre probe", .workgroup = 1, .groups = 1};
+    trial.module = probe_words(device->snapshot.info.float_modes, &trial.module_word_count);
+    vyre_result code = vy_trial_run(device, &trial, words, WORD_COUNT, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    for (uint32_t i = 0; i < PROBE_TRIPS; i++) {
+        mixed = mixed * 1664525u + (i ^ mixed >> 7);
+    }
+    out->long_loops = words[MIXED] == mixed ? VYRE_ANSWER_YES : VYRE_ANSWER_NO;
+    out->denormals =
+        words[PRODUCT] == 0x00400000u && words[SUM] == 2u ? VYRE_ANSWER_YES : VYRE_ANSWER_NO;
+    if (out->long_loops == VYRE_ANSWER_NO) {
+        return VYRE_OK; /* refused, whatever else there is */
+    }
+    return vy_exact_probe(device, out->denormals, &out->native_divide, &out->native_sqrt, diag);
+}
+
+/* ---- Answers on disk ------------------------------------------------------------------------- */
+
+#define ANSWER_COUNT 4u
+
+static bool is_answered(uint32_t word)
+{
+    return word == VYRE_ANSWER_NO || word == VYRE_ANSWER_YES;
+}
+
+/* A refusal is never kept: whoever mends the driver need not know of the folder. */
+static bool read_answers(vyre_device *device, answers *out)
+{
+    size_t size = 0, payload_size = 0;
+    void *blob = vy_kept_read(device, VY_KEPT_ANSWERS, &size);
+    const unsigned char *payload =
+        vy_kept_open(&device->snapshot, VY_KEPT_ANSWERS, blob, size, &payload_size);
+    bool is_whole = payload && payload_size == ANSWER_COUNT;
+    for (uint32_t i = 0; is_whole && i < ANSWER_COUNT; i++) {
+        is_whole = is_answered(payload[i]);
+    }
+    if (is_whole) {
+        *out = (answers){(vyre_answer)payload[0], (vyre_answer)payload[1], (vyre_answer)payload[2],
+                         (vyre_answer)payload[3]};
+    }
+    vy_free(&device->allocator, blob, size);
+    vy_exact known = vy_allow_list_find(&device->snapshot); /* lists shrink */
+    out->native_divide = known.divide ? out->native_divide : VYRE_ANSWER_NO;
+    out->native_sqrt = known.sqrt ? out->native_sqrt : VYRE_ANSWER_NO;
+    return is_whole && out->long_loops == VYRE_ANSWER_YES;
+}
+
+static void write_answers(vyre_device *device, const answers *a)
+{
+    unsigned char blob[VY_KEPT_HEADER + ANSWER_COUNT];
+    unsigned char *payload = blob + VY_KEPT_HEADER;
+    payload[0] = (unsigned char)a->long_loops;
+    payload[1] = (unsigned char)a->denormals;
+    payload[2] = (unsigned char)a->native_divide;
+    payload[3] = (unsigned char)a->native_sqrt;
+    if (a->long_loops == VYRE_ANSWER_YES && is_answered(payload[2]) && is_answered(payload[3])) {
+        vy_kept_seal(&device->snapshot, VY_KEPT_ANSWERS, blob, ANSWER_COUNT);
+        vy_kept_write(device, VY_KEPT_ANSWERS, blob, sizeof blob);
+    }
+}
+
 vyre_result vyre_device_probe(vyre_device *device, vyre_diag *diag)
 {
     vy_diag_clear(diag);
     if (!device) {
         return vy_invalid(diag, "no device was given. Fix: pass a device");
     }
-    probe p = {.device = device};
-    uint32_t count = 0;
-    const uint32_t *words = probe_words(device->snapshot.info.float_modes, &count);
-    vy_shader shader = {
-        .words = words, .word_count = count, .workgroup = {1, 1, 1}, .label = "vyre probe"};
-    vyre_result code = vy_layout_create(device, 3, "vyre probe", &p.layout, diag);
-    if (code == VYRE_OK) {
-        code = vy_shader_create(device, &p.layout, &shader, &p.pipeline, diag);
-    }
-    if (code == VYRE_OK) {
-        code = vy_block_create(device, VY_MEMORY_READBACK,
-                               BLOCK_OFFSET + BLOCK_WORDS * sizeof(uint32_t), "vyre probe",
-                               &p.memory, diag);
-    }
-    if (code == VYRE_OK) {
-        fill_memory(&p);
-        code = make_set(&p, diag);
-    }
-    if (code == VYRE_OK) {
-        code = vy_commands_create(device, "vyre probe", &p.commands, diag);
-    }
-    if (code == VYRE_OK) {
-        code = run(&p, diag);
-    }
-    if (code == VYRE_OK) {
-        judge(&p);
-        if (device->snapshot.info.long_loops == VYRE_ANSWER_NO) {
-            code = refuse(device, diag);
+    answers found = {0};
+    if (!read_answers(device, &found)) {
+        vyre_result code = ask(device, &found, diag);
+        if (code != VYRE_OK) {
+            return code;
         }
+        write_answers(device, &found);
     }
-    vy_queue_drain(device, p.value);
-    vy_commands_destroy(device, &p.commands);
-    if (p.pool) {
-        device->vk.vkDestroyDescriptorPool(device->device, p.pool, NULL);
-    }
-    vy_block_destroy(device, &p.memory);
-    if (p.pipeline) {
-        device->vk.vkDestroyPipeline(device->device, p.pipeline, NULL);
-    }
-    vy_layout_destroy(device, &p.layout);
-    return code;
+    vyre_device_info *info = &device->snapshot.info;
+    vy_mutex_lock(&device->counter_mutex); /* pipelines look at them */
+    info->long_loops = found.long_loops;
+    info->denormals = found.denormals;
+    info->native_divide = found.native_divide;
+    info->native_sqrt = found.native_sqrt;
+    vy_mutex_unlock(&device->counter_mutex);
+    return found.long_loops == VYRE_ANSWER_NO ? refuse(device, diag) : VYRE_OK;
 }

@@ -1,61 +1,82 @@
 /* Carries a plan out: one Vulkan call for a command, and the binds between them. Decides nothing.
  */
-#include "engine/exec/instance.h"
+#include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
+#include "engine/exec/run.h"
 
 #include <string.h>
+
+#define PUSH_WORDS    (VY_PUSH_SIZE / sizeof(uint32_t))
+#define ADDRESS_WORDS 3u /* what the engine's own kernels read */
 
 typedef struct recorder {
     vyre_pipeline *pipeline;
     vy_instance *instance;
-    vy_lane *lane;
-    uint32_t lane_index;
+    uint32_t lane;
     VkCommandBuffer commands;
+    VkQueryPool queries;
     VkPipeline bound;
-    VkPipelineLayout bound_layout; /* whose set is bound */
+    VkPipelineLayout bound_layout; /* whose buffers are bound */
+    uint32_t has_pushed;           /* bits of the words that are there */
+    uint32_t pushed[PUSH_WORDS];   /* layouts are alike: they stay */
 } recorder;
+
+static vy_piece at(const vy_block *block, uint64_t offset)
+{
+    vy_piece piece = vy_block_piece(block);
+    piece.offset = offset;
+    return piece;
+}
 
 static vy_piece resolve(const recorder *r, uint32_t memory)
 {
     const vy_instance *in = r->instance;
+    uint64_t region = in->region_size * r->lane;
     switch (memory) {
     case VY_MEM_STATE:
-        return (vy_piece){in->state.buffer, 0, 0};
+        return at(&in->state, 0);
     case VY_MEM_BLOCK:
-        return (vy_piece){r->lane->block.buffer, 0, 0};
+        return at(&in->lanes[r->lane].block, 0);
     case VY_MEM_HOST_BLOCK:
-        return (vy_piece){in->host_block.buffer, in->region_size * r->lane_index, 0};
+        return at(&in->host_block, region);
+    case VY_MEM_STATE_START:
+        return at(&in->host_block, region + in->state_offset);
     case VY_MEM_UPLOAD:
-        return (vy_piece){in->upload.buffer, 0, 0};
+        return at(&in->upload, 0);
     case VY_MEM_READBACK:
-        return (vy_piece){in->readback.buffer, 0, 0};
+        return at(&in->readback, 0);
     case VY_MEM_RECORDS:
-        return (vy_piece){in->records.buffer, 0, 0};
+        return at(&in->records, 0);
     case VY_MEM_SPILL:
-        return (vy_piece){in->spill.buffer, 0, 0};
+        return at(&in->spill, 0);
     default:
         return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0];
     }
 }
 
-static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set)
+static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, bool is_judge)
 {
-    const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
     if (r->bound_layout != layout) {
-        vk->vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set,
-                                    0, NULL);
+        r->instance->binder->bind(r->pipeline, r->instance, r->lane, is_judge, layout, r->commands);
         r->bound_layout = layout;
     }
     if (r->bound != pipeline) {
-        vk->vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        r->pipeline->device->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                                  pipeline);
         r->bound = pipeline;
     }
+}
+
+static bool has_labels(const vyre_device *device)
+{
+    return device->debug & VYRE_DEBUG_LABELS && device->has_names &&
+           device->vki.vkCmdBeginDebugUtilsLabelEXT && device->vki.vkCmdEndDebugUtilsLabelEXT;
 }
 
 static void begin_label(const recorder *r, const char *text)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VY_DEBUG_LABELS && device->vki.vkCmdBeginDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                       .pLabelName = text};
         device->vki.vkCmdBeginDebugUtilsLabelEXT(r->commands, &label);
@@ -65,23 +86,44 @@ static void begin_label(const recorder *r, const char *text)
 static void end_label(const recorder *r)
 {
     vyre_device *device = r->pipeline->device;
-    if (device->debug & VY_DEBUG_LABELS && device->vki.vkCmdEndDebugUtilsLabelEXT) {
+    if (has_labels(device)) {
         device->vki.vkCmdEndDebugUtilsLabelEXT(r->commands);
     }
 }
 
-static void push(const recorder *r, VkPipelineLayout layout, const vy_command *command,
-                 const vy_execution *execution)
+/* `offset`: of the parameter block in the lane's region; `reads`: bits of the words that the module
+ * reads. Only what it reads and has not is pushed: drivers work through long chains at each
+ * submission. */
+static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, uint32_t reads,
+                 const vy_command *command, const vy_execution *execution)
 {
-    uint32_t words[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
+    uint32_t words[PUSH_WORDS] = {0};
+    uint64_t root = r->instance->binder->root(r->instance, r->lane, offset);
+    words[VY_PUSH_ADDRESS / sizeof(uint32_t)] = (uint32_t)root;
+    words[VY_PUSH_ADDRESS / sizeof(uint32_t) + 1] = (uint32_t)(root >> 32);
     words[VY_PUSH_PASS / sizeof(uint32_t)] = command->pass;
     if (execution) {
         words[VY_PUSH_EXECUTION / sizeof(uint32_t)] = command->execution;
         memcpy(&words[VY_PUSH_INDICES / sizeof(uint32_t)], execution->indices,
                sizeof execution->indices);
     }
-    r->pipeline->device->vk.vkCmdPushConstants(r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                               sizeof words, words);
+    uint32_t first = PUSH_WORDS, end = 0;
+    for (uint32_t i = 0; i < PUSH_WORDS; i++) {
+        if (reads >> i & 1 && !(r->has_pushed >> i & 1 && words[i] == r->pushed[i])) {
+            first = first < i ? first : i;
+            end = i + 1;
+        }
+    }
+    if (first >= end) {
+        return;
+    }
+    r->pipeline->device->vk.vkCmdPushConstants(
+        r->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, first * (uint32_t)sizeof *words,
+        (end - first) * (uint32_t)sizeof *words, &words[first]);
+    for (uint32_t i = first; i < end; i++) {
+        r->pushed[i] = words[i];
+        r->has_pushed |= 1u << i;
+    }
 }
 
 static void record_dispatch(recorder *r, const vy_command *command)
@@ -89,9 +131,10 @@ static void record_dispatch(recorder *r, const vy_command *command)
     vyre_pipeline *p = r->pipeline;
     vy_instance *in = r->instance;
     const vy_execution *execution = &in->executions[command->execution];
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
-    bind(r, p->variants[in->is_folded][execution->segment], p->layout.pipeline, r->lane->set);
-    push(r, p->layout.pipeline, command, execution);
+    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, false);
+    push(r, layout, 0, vy_pipeline_push_words(p, execution->segment), command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
     } else {
@@ -103,12 +146,41 @@ static void record_dispatch(recorder *r, const vy_command *command)
 
 static void record_judge(recorder *r, const vy_command *command)
 {
-    vyre_pipeline *p = r->pipeline;
+    vyre_device *device = r->pipeline->device;
+    const vy_judge *judge = &vy_runs_kernels(device)->judges[r->instance->choice.interface];
     begin_label(r, "vyre judge");
-    bind(r, p->judge, p->judge_layout.pipeline, r->lane->judge_set);
-    push(r, p->judge_layout.pipeline, command, NULL);
-    p->device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
+    bind(r, judge->pipeline, judge->layout.pipeline, true);
+    push(r, judge->layout.pipeline, r->instance->judge_offset, ADDRESS_WORDS, command, NULL);
+    device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
+}
+
+/* A fill or copy by a kernel, whose block names the memory. */
+static void record_move(recorder *r, const vy_command *command)
+{
+    vyre_device *device = r->pipeline->device;
+    bool is_fill = command->kind == VY_COMMAND_FILL;
+    vy_engine_kernels *kernels = vy_runs_kernels(device);
+    const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
+    uint32_t groups[3];
+    vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
+    begin_label(r, is_fill ? "vyre fill" : "vyre copy");
+    bind(r, move->pipeline, move->layout.pipeline, false);
+    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block),
+         ADDRESS_WORDS, command, NULL);
+    device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    end_label(r);
+}
+
+/* Two words: the execution and the pass of the dispatch that comes next, from 1. */
+static void record_crumb(const recorder *r, const vy_command *command)
+{
+    const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
+    VkBuffer crumbs = r->instance->crumbs.buffer;
+    uint64_t offset = (uint64_t)r->lane * 2 * sizeof(uint32_t);
+    vk->vkCmdFillBuffer(r->commands, crumbs, offset + sizeof(uint32_t), sizeof(uint32_t),
+                        command->pass);
+    vk->vkCmdFillBuffer(r->commands, crumbs, offset, sizeof(uint32_t), command->execution + 1);
 }
 
 static void record_timestamp(const recorder *r, const vy_command *command)
@@ -120,15 +192,18 @@ static void record_timestamp(const recorder *r, const vy_command *command)
         [VY_TIME_END] = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
     };
     if (command->target == VY_TIME_BEGIN) {
-        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->lane->queries, 0,
-                                                    VY_TIME_COUNT);
+        r->pipeline->device->vk.vkCmdResetQueryPool(r->commands, r->queries, 0, VY_TIME_COUNT);
     }
-    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target],
-                                                r->lane->queries, command->target);
+    r->pipeline->device->vk.vkCmdWriteTimestamp(r->commands, stages[command->target], r->queries,
+                                                command->target);
 }
 
-static void record_transfer(const recorder *r, const vy_command *command)
+static void record_transfer(recorder *r, const vy_command *command)
 {
+    if (command->is_by_kernel) {
+        record_move(r, command);
+        return;
+    }
     const struct VolkDeviceTable *vk = &r->pipeline->device->vk;
     vy_piece target = resolve(r, command->target);
     if (command->kind == VY_COMMAND_FILL) {
@@ -144,12 +219,12 @@ static void record_transfer(const recorder *r, const vy_command *command)
 }
 
 void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane,
-                    const vy_chunk_plan *plan, VkCommandBuffer commands)
+                    const vy_chunk_plan *plan, VkQueryPool queries, VkCommandBuffer commands)
 {
     recorder r = {.pipeline = pipeline,
                   .instance = instance,
-                  .lane = &instance->lanes[lane],
-                  .lane_index = lane,
+                  .lane = lane,
+                  .queries = queries,
                   .commands = commands};
     for (uint32_t i = 0; i < plan->commands.count; i++) {
         const vy_command *command = &plan->commands.data[i];
@@ -171,6 +246,37 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
         case VY_COMMAND_TIMESTAMP:
             record_timestamp(&r, command);
             break;
+        case VY_COMMAND_CRUMB:
+            record_crumb(&r, command);
+            break;
+        }
+    }
+}
+
+void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkCommandBuffer commands)
+{
+    vyre_device *device = p->device;
+    const vy_engine_kernels *kernels = vy_runs_kernels(device);
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
+    const vy_command command = {.kind = VY_COMMAND_DISPATCH};
+    recorder r = {.pipeline = p, .instance = in, .commands = commands};
+    /* Nothing is touched, but layers that look at what is bound cannot know. */
+    static const vy_barrier between = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_COMPUTE};
+    for (uint32_t s = 0; s < p->segment_count; s++) {
+        vy_cmd_barrier(device, commands, &between);
+        bind(&r, vy_pipeline_get(p, in->choice, s), layout, false);
+        push(&r, layout, 0, vy_pipeline_push_words(p, s), &command, NULL);
+        device->vk.vkCmdDispatch(commands, 0, 0, 0);
+    }
+    const vy_judge *others[] = {p->has_until ? &kernels->judges[in->choice.interface] : NULL,
+                                has_moves ? &kernels->fill : NULL,
+                                has_moves ? &kernels->copy : NULL};
+    for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
+        if (others[i]) {
+            vy_cmd_barrier(device, commands, &between);
+            bind(&r, others[i]->pipeline, others[i]->layout.pipeline, i == 0);
+            push(&r, others[i]->layout.pipeline, 0, ADDRESS_WORDS, &command, NULL);
+            device->vk.vkCmdDispatch(commands, 0, 0, 0);
         }
     }
 }

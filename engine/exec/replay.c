@@ -1,40 +1,19 @@
-/* Chunks. Without `until` a dispatch is as few as fit the limit of dispatches, two in flight; with
- * it they grow 1, 2, 4, ..., and one is submitted ahead of the one that runs, so that what is
- * submitted in vain after convergence is at most the rest of one chunk and the next. */
+/* Chunks: which comes next, its recording, its submission, and what it left. */
 #include "engine/exec/replay.h"
-
-#include "engine/exec/judge.h"
 
 #include <string.h>
 
-/* The prologue of a chunk is that of the dispatch with the copy of the parameter block before. */
-#define MAX_PROLOGUE (2 * VYRE_MAX_BUFFERS + 5)
+#define CRUMB_SIZE ((uint64_t)2 * sizeof(uint32_t))
 
-typedef struct run_state {
-    vyre_pipeline *pipeline;
-    vy_instance *instance;
-    const vy_job *job;
-    uint64_t deadline_ns;
-    vyre_report *report;
-    vyre_diag *diag;
-    uint32_t pass, execution; /* where the next chunk starts */
-    uint32_t chunk;
-    uint64_t last_value;
-    uint32_t lane_passes[VY_MAX_LANES]; /* passes of the chunk in flight there; 0: none */
-    bool lane_is_timed[VY_MAX_LANES];
-    uint32_t state[VY_STATE_WORDS]; /* the newest that the host has seen */
-    bool has_first;
-    uint64_t first_tick, first_dispatch_tick, last_dispatch_tick, last_tick;
-} run_state;
-
-static bool has_until(const run_state *r)
+static bool has_until(const vy_replay *r)
 {
-    return r->pipeline->judge != VK_NULL_HANDLE;
+    return r->pipeline->has_until;
 }
 
 void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *instance,
                           vy_chunk_input *out)
 {
+    uint32_t debug = pipeline->device->debug;
     *out = (vy_chunk_input){
         .executions = instance->executions,
         .execution_count = instance->dispatch_count,
@@ -42,16 +21,165 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .alias = instance->alias,
         .binding_count = pipeline->binding_count,
         .until = vy_kernel_until(pipeline->kernel),
-        .serialize = (pipeline->device->debug & VY_DEBUG_SERIALIZE) != 0,
-        .has_timestamps = instance->has_timestamps,
+        .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
+        .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };
+}
+
+uint32_t vy_replay_prologue(const vy_instance *in, bool is_start, vy_command *out)
+{
+    uint32_t count = 0;
+    if (!in->is_direct) {
+        out[count++] = (vy_command){.kind = VY_COMMAND_COPY,
+                                    .target = VY_MEM_BLOCK,
+                                    .source = VY_MEM_HOST_BLOCK,
+                                    .size = in->state_offset};
+    }
+    if (is_start) {
+        memcpy(&out[count], in->moves.prologue, in->moves.prologue_count * sizeof *out);
+        count += in->moves.prologue_count;
+    }
+    return count;
+}
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+static bool same_key(const vy_chunk_key *a, const vy_chunk_key *b)
+{
+    return memcmp(a, b, sizeof *a) == 0; /* words alone: no padding */
+}
+
+static vyre_result make_queries(vyre_device *device, vy_recorded *c, vyre_diag *diag)
+{
+    VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = VY_TIME_COUNT,
+    };
+    VkResult result = device->vk.vkCreateQueryPool(device->device, &queries, NULL, &c->queries);
+    if (result != VK_SUCCESS) {
+        c->queries = VK_NULL_HANDLE;
+        return vy_vk_error(device, diag, result, "vkCreateQueryPool");
+    }
+    vy_set_name(device, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)c->queries, "vyre timestamps");
+    return VYRE_OK;
+}
+
+/* The recording of that chunk, or one to record it in: one that is not used, a new one, or the one
+ * that was used longest ago. */
+static vyre_result find_recorded(vy_replay *r, const vy_chunk_key *key, uint32_t *out_index,
+                                 vyre_diag *diag)
+{
+    vyre_device *device = r->pipeline->device;
+    vy_instance *in = r->instance;
+    uint32_t best = in->recorded_count;
+    for (uint32_t i = 0; i < in->recorded_count; i++) {
+        vy_recorded *c = &in->recorded[i];
+        bool is_current = c->generation == in->generation;
+        if (is_current && same_key(&c->key, key)) {
+            *out_index = i;
+            return VYRE_OK;
+        }
+        bool is_pending = false;
+        for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+            is_pending = is_pending || (r->flights[l].is_busy && r->flights[l].recorded == i);
+        }
+        bool is_full = in->recorded_count == VY_MAX_RECORDED;
+        if (!is_pending && (!is_current || is_full) &&
+            (best == in->recorded_count || c->used < in->recorded[best].used)) {
+            best = i;
+        }
+    }
+    *out_index = best;
+    if (best < in->recorded_count) {
+        in->recorded[best].generation = 0;
+        return VYRE_OK;
+    }
+    vy_recorded *c = &in->recorded[best];
+    *c = (vy_recorded){.generation = 0};
+    vyre_result code = vy_commands_create(device, r->label, &c->commands, diag);
+    in->recorded_count += code == VYRE_OK;
+    return code;
+}
+
+static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *prologue,
+                       vy_chunk_input *input)
+{
+    const vy_instance *in = r->instance;
+    vy_replay_plan_input(r->pipeline, in, input);
+    input->prologue = prologue;
+    input->prologue_count = vy_replay_prologue(in, key->is_start, prologue);
+    if (key->has_epilogue) {
+        input->epilogue = in->moves.epilogue;
+        input->epilogue_count = in->moves.epilogue_count;
+    }
+    input->has_timestamps = key->is_timed != 0;
+    input->first = key->first;
+    input->count = key->count;
+    input->passes = key->passes;
+    input->is_start = key->is_start;
+    input->reads_state = has_until(r) && key->passes > 0;
+    input->state_offset = vy_instance_state_readback(key->lane);
+    input->has_host_end = input->reads_state || input->epilogue_count > 0;
+    input->before = VY_BORDER_ENGINE;
+}
+
+static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
+                          vyre_report *report, vyre_diag *diag)
+{
+    vyre_device *device = r->pipeline->device;
+    vy_instance *in = r->instance;
+    vy_recorded *c = &in->recorded[index];
+    uint64_t start = vy_clock_ns();
+    vy_command prologue[VY_MAX_PROLOGUE];
+    vy_chunk_input input;
+    fill_input(r, key, prologue, &input);
+    vy_arena arena;
+    vy_arena_init(&arena, &device->allocator);
+    vy_chunk_plan plan;
+    vyre_result code =
+        vy_chunk_plan_build(&input, &arena, &plan) ? VYRE_OK : vy_diag_no_memory(diag);
+    if (code == VYRE_OK && key->is_timed && !c->queries) {
+        code = make_queries(device, c, diag);
+    }
+    if (code == VYRE_OK) {
+        code = vy_commands_begin(device, &c->commands, false, diag);
+    }
+    if (code == VYRE_OK) {
+        vy_record_plan(r->pipeline, in, key->lane, &plan, c->queries, c->commands.buffer);
+        code = vy_commands_end(device, &c->commands, diag);
+    }
+    if (code == VYRE_OK) {
+        c->generation = in->generation;
+        c->key = *key;
+        c->dispatches = plan.dispatches;
+        c->judges = plan.judges;
+        c->barriers = plan.barriers;
+        c->elided = plan.elided;
+        vy_count(device, dispatches, plan.dispatches + plan.judges + plan.moves);
+        vy_count(device, barriers, plan.barriers);
+        vy_count(device, barriers_elided, plan.elided);
+        vy_count(device, recordings, 1);
+        report->recordings++;
+    }
+    vy_arena_finish(&arena);
+    uint64_t took_ns = vy_clock_ns() - start;
+    report->record_ns += took_ns;
+    if (code == VYRE_OK && device->debug & VYRE_DEBUG_TRACE) {
+        vy_log_write(&device->log, VYRE_LOG_DEBUG,
+                     "recorded %s: %u passes, %u dispatches, %u barriers and %u left out, in %llu "
+                     "ns",
+                     r->label, (unsigned)key->passes, (unsigned)(c->dispatches + c->judges),
+                     (unsigned)c->barriers, (unsigned)c->elided, (unsigned long long)took_ns);
+    }
+    return code;
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* The next chunk; `passes` 0 in a chunk without dispatches. */
-static vy_chunk_key next_chunk(const run_state *r)
+static vy_chunk_key next_chunk(const vy_replay *r)
 {
     uint32_t executions = r->instance->dispatch_count;
     vy_chunk_key key = {.is_start = r->chunk == 0};
@@ -60,7 +188,7 @@ static vy_chunk_key next_chunk(const run_state *r)
         return key;
     }
     uint32_t most = vy_chunk_passes(executions, has_until(r));
-    uint32_t left = r->job->shape.passes - r->pass;
+    uint32_t left = r->limit - r->pass;
     if (executions > VY_CHUNK_DISPATCHES) {
         /* A pass is cut into pieces. */
         uint32_t rest = executions - r->execution;
@@ -79,83 +207,212 @@ static vy_chunk_key next_chunk(const run_state *r)
     return key;
 }
 
-static vyre_result record(run_state *r, uint32_t lane_index, const vy_chunk_key *key)
+static void advance_place(vy_replay *r, const vy_chunk_key *key)
+{
+    if (key->first + key->count < r->instance->dispatch_count) {
+        r->execution = key->first + key->count;
+        return;
+    }
+    r->execution = 0;
+    r->pass += key->passes;
+}
+
+static bool is_converged(const vy_replay *r)
+{
+    return has_until(r) && r->state[VY_STATE_DONE];
+}
+
+/* What is submitted next, if something is. After an early end the outputs are still on the device,
+ * and the host's signals still to be made. */
+static bool find_next(const vy_replay *r, vy_chunk_key *out_key)
+{
+    if (r->is_sent || r->is_stopped) {
+        return false;
+    }
+    if (is_converged(r)) {
+        *out_key = (vy_chunk_key){.has_epilogue = 1};
+        return true;
+    }
+    *out_key = next_chunk(r);
+    return true;
+}
+
+/* What the lane's chunk before left says nothing of this one. Where the memory is not coherent the
+ * flush may fail: the crumb is then taken for an older one's. */
+static void clear_crumb(vyre_device *device, vy_instance *in, uint32_t lane)
+{
+    if (in->crumbs.mapped) {
+        uint64_t offset = CRUMB_SIZE * lane;
+        memset((unsigned char *)in->crumbs.mapped + offset, 0, CRUMB_SIZE);
+        (void)vy_block_flush(device, &in->crumbs, offset, CRUMB_SIZE, NULL);
+    }
+}
+
+/* Makes a chunk ready in a lane that is free. */
+static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vyre_report *report,
+                              vyre_diag *diag)
 {
     vyre_device *device = r->pipeline->device;
-    vy_instance *in = r->instance;
-    vy_lane *lane = &in->lanes[lane_index];
-    vy_command prologue[MAX_PROLOGUE] = {{.kind = VY_COMMAND_COPY,
-                                          .target = VY_MEM_BLOCK,
-                                          .source = VY_MEM_HOST_BLOCK,
-                                          .size = in->state_offset}};
-    vy_chunk_input input;
-    vy_replay_plan_input(r->pipeline, in, &input);
-    input.prologue = prologue;
-    input.prologue_count = 1;
-    if (key->is_start) {
-        memcpy(&prologue[1], in->prologue, in->prologue_count * sizeof *prologue);
-        input.prologue_count += in->prologue_count;
-    }
-    if (key->has_epilogue) {
-        input.epilogue = in->epilogue;
-        input.epilogue_count = in->epilogue_count;
-    }
-    input.first = key->first;
-    input.count = key->count;
-    input.passes = key->passes;
-    input.is_start = key->is_start;
-    input.reads_state = has_until(r) && key->passes > 0;
-    input.state_offset = vy_instance_state_readback(in, lane_index);
-    input.has_host_end = input.reads_state || input.epilogue_count > 0;
-    input.before = VY_BORDER_ENGINE;
-
-    lane->generation = 0;
-    vy_arena arena;
-    vy_arena_init(&arena, &device->allocator);
-    vy_chunk_plan plan;
-    vyre_result code =
-        vy_chunk_plan_build(&input, &arena, &plan) ? VYRE_OK : vy_diag_no_memory(r->diag);
-    if (code == VYRE_OK) {
-        code = vy_commands_begin(device, &lane->commands, false, r->diag);
+    vy_flight *flight = &r->flights[lane];
+    /* The end alone reads the same in every lane: one recording does for all. */
+    key->lane = key->passes ? lane : 0;
+    key->is_timed = r->is_timed && r->instance->has_timestamps;
+    vyre_result code = VYRE_OK;
+    if (key->passes && r->lane_passes_base[lane] != r->pass) {
+        uint64_t start = vy_clock_ns();
+        code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
+        r->lane_passes_base[lane] = r->pass;
+        report->stage_ns += vy_clock_ns() - start;
     }
     if (code == VYRE_OK) {
-        vy_record_plan(r->pipeline, in, lane_index, &plan, lane->commands.buffer);
-        code = vy_commands_end(device, &lane->commands, r->diag);
+        code = find_recorded(r, key, &flight->recorded, diag);
     }
-    if (code == VYRE_OK) {
-        lane->generation = in->generation;
-        lane->key = *key;
-        lane->dispatches = plan.dispatches;
-        lane->judges = plan.judges;
-        lane->barriers = plan.barriers;
-        lane->elided = plan.elided;
-        vy_count(device, dispatches, plan.dispatches + plan.judges);
-        vy_count(device, barriers, plan.barriers);
-        vy_count(device, recordings, 1);
-        r->report->recordings++;
+    if (code != VYRE_OK) {
+        return code;
     }
-    vy_arena_finish(&arena);
+    vy_recorded *c = &r->instance->recorded[flight->recorded];
+    if (c->generation == r->instance->generation && same_key(&c->key, key)) {
+        vy_count(device, recordings_reused, 1);
+        report->recordings_reused++;
+    } else {
+        code = record(r, flight->recorded, key, report, diag);
+    }
+    c->used = ++r->instance->clock;
+    clear_crumb(device, r->instance, lane);
+    flight->passes = key->passes;
+    flight->first_pass = r->pass;
+    flight->chunk = r->chunk;
+    flight->has_epilogue = key->has_epilogue;
     return code;
 }
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
-
-static uint64_t tick_mask(const vyre_device *device)
+static void count_chunk(const vy_recorded *c, vyre_report *report)
 {
-    uint32_t bits = device->snapshot.timestamp_bits;
-    return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    report->chunks++;
+    report->dispatches_recorded += c->dispatches + c->judges;
+    report->barriers_recorded += c->barriers;
+    report->barriers_elided += c->elided;
 }
 
+typedef struct pending {
+    vy_batch batches[VY_MAX_BATCHES];
+    VkCommandBuffer commands[VY_MAX_BATCHES][4];
+    uint32_t lanes[VY_MAX_BATCHES];
+    uint32_t count;
+} pending;
+
+static void add_batch(const vy_replay *r, pending *list, uint32_t lane, bool is_first, bool is_last)
+{
+    uint32_t n = list->count++, count = 0;
+    VkCommandBuffer *commands = list->commands[n];
+    if (is_first && r->before) {
+        commands[count++] = r->before;
+    }
+    commands[count++] = r->instance->recorded[r->flights[lane].recorded].commands.buffer;
+    if (is_last && r->after) {
+        commands[count++] = r->after;
+    }
+    list->lanes[n] = lane;
+    list->batches[n] = (vy_batch){.commands = commands,
+                                  .command_count = count,
+                                  .waits = r->waits,
+                                  .wait_count = is_first ? r->wait_count : 0,
+                                  .signals = r->signals,
+                                  .signal_count = is_last ? r->signal_count : 0};
+}
+
+/* The last two chunks as one batch, where nobody looks between them. */
+static void join_batches(const vy_replay *r, pending *list)
+{
+    if (list->count != 2 || !r->is_sent || has_until(r)) {
+        return;
+    }
+    vy_batch *a = &list->batches[0], *b = &list->batches[1];
+    for (uint32_t i = 0; i < b->command_count; i++) {
+        list->commands[0][a->command_count++] = b->commands[i];
+    }
+    a->signals = b->signals;
+    a->signal_count = b->signal_count;
+    list->count = 1;
+}
+
+/* Submits as many chunks as there are lanes free, in one call. */
+static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
+{
+    pending list = {.count = 0};
+    vyre_result code = VYRE_OK;
+    vy_chunk_key key;
+    uint64_t begin = vy_clock_ns();
+    for (uint32_t i = 0; i < VY_MAX_LANES && code == VYRE_OK; i++) {
+        uint32_t lane = r->chunk % VY_MAX_LANES;
+        if (is_converged(r) && r->flights[lane].is_busy) {
+            lane = (lane + 1) % VY_MAX_LANES;
+        }
+        if (r->flights[lane].is_busy || !find_next(r, &key)) {
+            break;
+        }
+        code = make_ready(r, lane, &key, report, diag);
+        if (code == VYRE_OK) {
+            add_batch(r, &list, lane, r->chunk == 0, key.has_epilogue != 0);
+            r->flights[lane].is_busy = true;
+            advance_place(r, &key);
+            r->chunk++;
+            r->is_sent = key.has_epilogue != 0;
+        }
+    }
+    uint64_t values[VY_MAX_BATCHES] = {0};
+    uint32_t chunk_count = list.count;
+    join_batches(r, &list);
+    if (code == VYRE_OK && list.count) {
+        uint64_t start = vy_clock_ns();
+        code = vy_queue_submit_batches(r->pipeline->device, list.batches, list.count, r->label,
+                                       values, diag);
+        uint64_t end = vy_clock_ns();
+        report->submit_ns += end - start;
+        report->enqueue_ns += end - begin;
+        report->submissions += code == VYRE_OK;
+    }
+    for (uint32_t i = 0; i < chunk_count; i++) {
+        vy_flight *flight = &r->flights[list.lanes[i]];
+        /* After a loss they tell what came last. */
+        flight->is_busy = code == VYRE_OK || code == VYRE_ERROR_DEVICE_LOST;
+        flight->value = UINT64_MAX;
+        if (code == VYRE_OK) {
+            flight->value = values[i < list.count ? i : list.count - 1];
+            r->last_value = flight->value;
+            r->instance->recorded[flight->recorded].value = flight->value;
+            count_chunk(&r->instance->recorded[flight->recorded], report);
+        }
+    }
+    r->is_stopped = r->is_stopped || code != VYRE_OK;
+    return code;
+}
+
+uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
+{
+    uint64_t dispatches = (uint64_t)job->dispatch_count * job->shape.passes;
+    bool is_one = p->has_until ? job->shape.passes <= 1 || job->dispatch_count == 0
+                               : dispatches <= VY_CHUNK_DISPATCHES;
+    return is_one ? 1 : VY_MAX_LANES;
+}
+
+vyre_result vy_replay_start(vy_replay *r, vyre_report *report, vyre_diag *diag)
+{
+    return submit(r, report, diag);
+}
+
+/* ---- What has ended -------------------------------------------------------------------------- */
+
 /* `ran`: passes of the chunk were executed, not only skipped. */
-static vyre_result read_ticks(run_state *r, const vy_lane *lane, bool ran)
+static vyre_result read_ticks(vy_replay *r, const vy_recorded *c, bool ran, vyre_diag *diag)
 {
     vyre_device *device = r->pipeline->device;
     uint64_t ticks[VY_TIME_COUNT] = {0};
     VkResult result = device->vk.vkGetQueryPoolResults(
-        device->device, lane->queries, 0, VY_TIME_COUNT, sizeof ticks, ticks, sizeof ticks[0],
+        device->device, c->queries, 0, VY_TIME_COUNT, sizeof ticks, ticks, sizeof ticks[0],
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
     if (result != VK_SUCCESS) {
-        return vy_vk_error(device, r->diag, result, "vkGetQueryPoolResults");
+        return vy_vk_error(device, diag, result, "vkGetQueryPoolResults");
     }
     if (!r->has_first) {
         r->first_tick = ticks[VY_TIME_BEGIN];
@@ -169,140 +426,83 @@ static vyre_result read_ticks(run_state *r, const vy_lane *lane, bool ran)
     return VYRE_OK;
 }
 
-/* Waits for what is in flight on a lane, and looks at what it did. */
-static vyre_result finish_lane(run_state *r, uint32_t lane_index)
+static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
 {
-    vyre_device *device = r->pipeline->device;
-    vy_lane *lane = &r->instance->lanes[lane_index];
-    if (!r->lane_is_timed[lane_index] && r->lane_passes[lane_index] == 0) {
-        return VYRE_OK;
-    }
-    vyre_result code = vy_queue_wait(device, lane->value, r->deadline_ns,
-                                     vyre_kernel_name(r->pipeline->kernel), r->diag);
-    if (code == VYRE_OK && r->lane_passes[lane_index] > 0 && has_until(r)) {
-        code = vy_block_invalidate(device, &r->instance->readback,
-                                   vy_instance_state_readback(r->instance, lane_index),
-                                   sizeof r->state, r->diag);
-    }
-    if (code != VYRE_OK) {
-        return code;
-    }
+    vy_flight *flight = &r->flights[lane];
+    const vy_recorded *c = &r->instance->recorded[flight->recorded];
     uint32_t passes_before = r->state[VY_STATE_PASSES];
-    if (r->lane_passes[lane_index] > 0 && has_until(r)) {
-        vy_report_state(r->instance, lane_index, r->state);
+    vyre_result code = VYRE_OK;
+    flight->is_busy = false;
+    if (flight->passes > 0 && has_until(r)) {
+        code = vy_block_invalidate(r->pipeline->device, &r->instance->readback,
+                                   vy_instance_state_readback(lane), sizeof r->state, diag);
+        if (code != VYRE_OK) {
+            return code;
+        }
+        vy_report_state(r->instance, lane, r->state);
     }
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
-    bool ran = lane->key.passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
-    if (r->instance->has_timestamps && (ran || lane->key.has_epilogue)) {
-        code = read_ticks(r, lane, ran);
+    bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
+    if (c->key.is_timed && (ran || flight->has_epilogue)) {
+        code = read_ticks(r, c, ran, diag);
     }
-    r->lane_passes[lane_index] = 0;
-    r->lane_is_timed[lane_index] = false;
     return code;
 }
 
-static vyre_result submit(run_state *r, uint32_t lane_index, const vy_chunk_key *key)
+/* Of those in flight whose value is greater. */
+static uint32_t oldest_above(const vy_replay *r, uint64_t value)
 {
-    vyre_device *device = r->pipeline->device;
-    vy_lane *lane = &r->instance->lanes[lane_index];
-    vyre_result code =
-        vy_instance_write_block(r->pipeline, r->instance, r->job, lane_index, r->pass, r->diag);
-    bool is_recorded =
-        lane->generation == r->instance->generation && memcmp(&lane->key, key, sizeof *key) == 0;
-    if (code == VYRE_OK && is_recorded) {
-        vy_count(device, recordings_reused, 1);
-        r->report->recordings_reused++;
-    } else if (code == VYRE_OK) {
-        code = record(r, lane_index, key);
+    uint32_t best = VY_MAX_LANES;
+    for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+        if (r->flights[l].is_busy && r->flights[l].value > value &&
+            (best == VY_MAX_LANES || r->flights[l].chunk < r->flights[best].chunk)) {
+            best = l;
+        }
     }
-    if (code == VYRE_OK) {
-        code = vy_queue_submit(device, lane->commands.buffer, vyre_kernel_name(r->pipeline->kernel),
-                               &lane->value, r->diag);
-    }
-    if (code != VYRE_OK) {
-        return code;
-    }
-    r->last_value = lane->value;
-    r->lane_passes[lane_index] = key->passes;
-    r->lane_is_timed[lane_index] = true;
-    r->report->submissions++;
-    r->report->dispatches_recorded += lane->dispatches + lane->judges;
-    r->report->barriers_recorded += lane->barriers;
-    r->report->barriers_elided += lane->elided;
-    return VYRE_OK;
+    return best;
 }
 
-static void advance(run_state *r, const vy_chunk_key *key)
+static uint32_t oldest(const vy_replay *r)
 {
-    r->chunk++;
-    r->report->chunks++;
-    if (key->first + key->count < r->instance->dispatch_count) {
-        r->execution = key->first + key->count;
-        return;
-    }
-    r->execution = 0;
-    r->pass += key->passes;
+    return oldest_above(r, 0);
 }
 
-static bool is_done(const run_state *r)
-{
-    return has_until(r) && r->state[VY_STATE_DONE];
-}
-
-/* After an early end the outputs are still on the device. */
-static vyre_result run_epilogue(run_state *r)
-{
-    vy_chunk_key key = {.has_epilogue = 1};
-    uint32_t lane = r->chunk % VY_MAX_LANES;
-    vyre_result code = finish_lane(r, lane);
-    if (code == VYRE_OK) {
-        code = submit(r, lane, &key);
-    }
-    return code == VYRE_OK ? finish_lane(r, lane) : code;
-}
-
-static vyre_result run_chunks(run_state *r)
+vyre_result vy_replay_advance(vy_replay *r, vyre_report *report, vyre_diag *diag)
 {
     vyre_result code = VYRE_OK;
-    bool has_epilogue = false;
-    while (code == VYRE_OK && !has_epilogue && !is_done(r)) {
-        uint32_t lane = r->chunk % VY_MAX_LANES;
-        code = finish_lane(r, lane);
-        if (code != VYRE_OK || is_done(r)) {
+    for (uint32_t i = 0; i < VY_MAX_LANES && code == VYRE_OK; i++) {
+        uint32_t lane = oldest(r);
+        if (lane == VY_MAX_LANES ||
+            !vy_queue_is_done(r->pipeline->device, r->flights[lane].value)) {
             break;
         }
-        vy_chunk_key key = next_chunk(r);
-        code = submit(r, lane, &key);
-        has_epilogue = key.has_epilogue;
+        code = vy_check_lost(r->pipeline->device, diag);
         if (code == VYRE_OK) {
-            advance(r, &key);
+            code = finish_flight(r, lane, diag);
         }
     }
-    /* In the order of submission. */
-    for (uint32_t i = 0; code == VYRE_OK && i < VY_MAX_LANES; i++) {
-        code = finish_lane(r, (r->chunk + i) % VY_MAX_LANES);
-    }
-    if (code == VYRE_OK && !has_epilogue && r->instance->epilogue_count > 0) {
-        code = run_epilogue(r);
-    }
-    return code;
+    return code == VYRE_OK ? submit(r, report, diag) : code;
+}
+
+bool vy_replay_is_over(const vy_replay *r)
+{
+    return (r->is_sent || r->is_stopped) && oldest(r) == VY_MAX_LANES;
+}
+
+uint64_t vy_replay_next_value(const vy_replay *r)
+{
+    uint32_t lane = oldest(r);
+    return lane == VY_MAX_LANES ? 0 : r->flights[lane].value;
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-static uint64_t span_ns(const vyre_device *device, uint64_t from, uint64_t to)
+void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
 {
-    double ticks = (double)((to - from) & tick_mask(device));
-    return (uint64_t)(ticks * device->snapshot.info.timestamp_ns + 0.5);
-}
-
-static void fill_report(run_state *r)
-{
-    vyre_report *report = r->report;
-    const vyre_device *device = r->pipeline->device;
+    vyre_device *device = r->pipeline->device;
     uint32_t executions = r->instance->dispatch_count;
-    report->passes = r->job->shape.passes;
+    report->passes = r->limit;
     report->convergence = VYRE_CONVERGENCE_NONE;
     if (has_until(r) && executions == 0) {
         /* Nobody sets the flag. */
@@ -312,35 +512,62 @@ static void fill_report(run_state *r)
         report->passes = r->state[VY_STATE_PASSES];
         report->convergence =
             r->state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
+        report->passes_saved = r->limit - report->passes;
     }
     report->dispatches_executed = (uint64_t)report->passes * executions;
     if (r->has_first) {
-        report->device_ns = span_ns(device, r->first_tick, r->last_tick);
+        report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);
+        report->device_start_ns = vy_device_host_time(device, r->first_tick);
         if (executions > 0) {
             report->device_dispatches_ns =
-                span_ns(device, r->first_dispatch_tick, r->last_dispatch_tick);
+                vy_ticks_to_ns(device, r->first_dispatch_tick, r->last_dispatch_tick);
         }
     }
 }
 
-vyre_result vy_replay_run(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,
-                          uint64_t deadline_ns, vyre_report *report, uint64_t *out_value,
-                          vyre_diag *diag)
+/* The crumb of the chunk that came last of those whose dispatches had begun. */
+static bool find_crumb(const vy_replay *r, uint32_t *out_lane, uint32_t out_crumb[2])
 {
-    run_state r = {.pipeline = pipeline,
-                   .instance = instance,
-                   .job = job,
-                   .deadline_ns = deadline_ns,
-                   .report = report,
-                   .diag = diag};
-    report->strategy = "replay";
-    report->is_folded = job->shape.is_folded;
-    report->segments = job->execution_count;
-    vyre_result code = run_chunks(&r);
-    *out_value = r.last_value;
-    if (code == VYRE_OK) {
-        fill_report(&r);
-        vy_count(pipeline->device, passes, report->passes);
+    const vy_instance *in = r->instance;
+    bool is_there = false;
+    if (!in->crumbs.mapped || vy_block_invalidate(r->pipeline->device, &in->crumbs, 0,
+                                                  in->crumbs.size, NULL) != VYRE_OK) {
+        return false;
     }
-    return code;
+    for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+        uint32_t crumb[2];
+        memcpy(crumb, (const unsigned char *)in->crumbs.mapped + CRUMB_SIZE * l, CRUMB_SIZE);
+        /* Words count from 1; 0: no dispatch of it had begun. */
+        bool has_begun = r->flights[l].is_busy && crumb[0] && crumb[0] <= in->execution_count;
+        if (has_begun && (!is_there || r->flights[l].value > r->flights[*out_lane].value)) {
+            is_there = true;
+            *out_lane = l;
+            memcpy(out_crumb, crumb, sizeof crumb);
+        }
+    }
+    return is_there;
+}
+
+uint64_t vy_replay_describe(const vy_replay *r, vyre_loss *loss)
+{
+    if (!r->instance) {
+        return 0;
+    }
+    uint32_t lane = oldest_above(r, vy_queue_seen(r->pipeline->device)), crumb[2];
+    if (lane == VY_MAX_LANES) {
+        return 0;
+    }
+    uint64_t value = r->flights[lane].value;
+    const vy_instance *in = r->instance;
+    const vy_chunk_key *key = &in->recorded[r->flights[lane].recorded].key;
+    loss->pass = r->flights[lane].first_pass;
+    if (key->count == 1 && key->first < in->execution_count) {
+        loss->segment = in->executions[key->first].segment;
+    }
+    if (find_crumb(r, &lane, crumb)) {
+        loss->is_exact = 1;
+        loss->segment = in->executions[crumb[0] - 1].segment;
+        loss->pass = r->flights[lane].first_pass + crumb[1];
+    }
+    return value;
 }

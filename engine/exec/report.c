@@ -23,7 +23,7 @@ void vy_report_records(const vyre_pipeline *pipeline, const vy_instance *instanc
     if (!instance->records.buffer) {
         return;
     }
-    const unsigned char *words = readback(instance, instance->records_offset);
+    const unsigned char *words = readback(instance, instance->moves.records_offset);
     uint32_t pass = word_at(words, VY_RECORD_PASS), execution = word_at(words, VY_RECORD_EXECUTION);
     uint32_t best = 0, best_site = 0;
     for (uint32_t s = 0; s < vy_kernel_site_count(pipeline->kernel); s++) {
@@ -48,15 +48,16 @@ void vy_report_records(const vyre_pipeline *pipeline, const vy_instance *instanc
 
 void vy_report_state(const vy_instance *instance, uint32_t lane, uint32_t *out_words)
 {
-    memcpy(out_words, readback(instance, vy_instance_state_readback(instance, lane)),
+    memcpy(out_words, readback(instance, vy_instance_state_readback(lane)),
            VY_STATE_WORDS * sizeof *out_words);
 }
 
 void vy_report_memory(const vy_instance *instance, vyre_report *report)
 {
     report->spill_size = instance->spill.size;
-    report->staging_size =
-        instance->upload.size + instance->readback.size + instance->host_block.size;
+    report->staging_size = instance->upload.size + instance->readback.size;
+    report->argument_size = instance->host_block.size + instance->lanes[0].block.size +
+                            instance->lanes[1].block.size + instance->state.size;
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
         report->scratch_size += instance->own[b].size;
     }

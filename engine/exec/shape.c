@@ -253,6 +253,22 @@ static vyre_result bind_grid(const vyre_kernel *kernel, const uint32_t workgroup
     return check_grid_size(workgroup, shape, diag);
 }
 
+bool vy_shape_fold(const vy_snapshot *snapshot, uint64_t total, uint32_t out_groups[3])
+{
+    const uint32_t *most = snapshot->info.max_groups;
+    uint64_t rows = (total + most[0] - 1) / most[0]; /* of at most most[0] workgroups */
+    uint64_t planes = (rows + most[1] - 1) / most[1];
+    if (planes > most[2]) {
+        return false;
+    }
+    planes = planes ? planes : 1;
+    rows = rows ? (rows + planes - 1) / planes : 1;
+    out_groups[0] = (uint32_t)((total + rows * planes - 1) / (rows * planes));
+    out_groups[1] = (uint32_t)rows;
+    out_groups[2] = (uint32_t)planes;
+    return true;
+}
+
 /* A grid that the device cannot launch becomes a nearly square one that counts linearly. */
 static vyre_result fold(const vy_snapshot *snapshot, vy_shape *shape, vyre_diag *diag)
 {
@@ -262,24 +278,13 @@ static vyre_result fold(const vy_snapshot *snapshot, vy_shape *shape, vyre_diag 
         shape->launched[i] = shape->groups[i];
         shape->is_folded = shape->is_folded || shape->groups[i] > most[i];
     }
-    if (!shape->is_folded) {
-        return VYRE_OK;
-    }
-    uint64_t total = shape->group_total;
-    uint64_t rows = (total + most[0] - 1) / most[0]; /* rows of at most most[0] workgroups */
-    uint64_t planes = (rows + most[1] - 1) / most[1];
-    if (planes > most[2]) {
+    if (shape->is_folded && !vy_shape_fold(snapshot, shape->group_total, shape->launched)) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "%llu workgroups are more than the device's maxComputeWorkGroupCount "
+                           "%u workgroups are more than the device's maxComputeWorkGroupCount "
                            "of %u x %u x %u. Fix: split the work over several dispatches",
-                           (unsigned long long)total, (unsigned)most[0], (unsigned)most[1],
+                           (unsigned)shape->group_total, (unsigned)most[0], (unsigned)most[1],
                            (unsigned)most[2]);
     }
-    rows = (rows + planes - 1) / planes;
-    uint64_t row = (total + rows * planes - 1) / (rows * planes);
-    shape->launched[0] = (uint32_t)row;
-    shape->launched[1] = (uint32_t)rows;
-    shape->launched[2] = (uint32_t)planes;
     return VYRE_OK;
 }
 
@@ -392,21 +397,15 @@ static vyre_result check_pair(const vyre_kernel *kernel, uint64_t written, uint3
                       "the other is written. Fix: bind separate ranges, or declare '%s' inout",
                       first.name, second.name, a_reads ? first.name : second.name);
     }
-    if (!vy_kernel_is_aliased(kernel)) {
-        return refuse(diag, b, VYRE_ERROR_INVALID_ARGUMENT,
-                      "buffers '%s' and '%s' overlap and are written, and the kernel was compiled "
-                      "without that. Fix: set `aliased` in vyre_kernel_params, or bind separate "
-                      "ranges",
-                      first.name, second.name);
-    }
     return VYRE_OK;
 }
 
 vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extents,
-                              uint64_t *out_alias, vyre_diag *diag)
+                              uint64_t *out_alias, bool *out_is_aliased, vyre_diag *diag)
 {
     uint32_t count = vyre_kernel_binding_count(kernel);
     uint64_t written = written_bindings(kernel);
+    *out_is_aliased = false;
     for (uint32_t b = 0; b < count; b++) {
         out_alias[b] = (uint64_t)1 << b;
     }
@@ -419,6 +418,7 @@ vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extent
             if (code != VYRE_OK) {
                 return code;
             }
+            *out_is_aliased = *out_is_aliased || (written >> a & 1) || (written >> b & 1);
             out_alias[a] |= (uint64_t)1 << b;
             out_alias[b] |= (uint64_t)1 << a;
         }
@@ -430,7 +430,7 @@ vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extent
 
 uint32_t vy_shape_block_words(const vyre_kernel *kernel)
 {
-    return VY_PARAM_LENGTHS + vyre_kernel_binding_count(kernel) + vyre_kernel_param_count(kernel);
+    return vy_param_words(vyre_kernel_binding_count(kernel), vyre_kernel_param_count(kernel));
 }
 
 void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const uint32_t *params,
@@ -438,7 +438,7 @@ void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const
 {
     uint32_t bindings = vyre_kernel_binding_count(kernel);
     uint32_t count = vyre_kernel_param_count(kernel);
-    memset(words, 0, (VY_PARAM_LENGTHS + (size_t)bindings + count) * sizeof *words);
+    memset(words, 0, vy_param_words(bindings, count) * sizeof *words);
     words[VY_PARAM_PASS_BASE] = pass_base;
     for (uint32_t i = 0; i < 3; i++) {
         words[VY_PARAM_GROUPS + i] = shape->groups[i];

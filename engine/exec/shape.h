@@ -28,10 +28,13 @@ vyre_result vy_shape_resolve(const vyre_kernel *kernel, const vy_snapshot *snaps
                              const uint32_t workgroup[3], const vyre_dispatch_params *params,
                              const uint64_t *resident_sizes, vy_shape *out_shape, vyre_diag *diag);
 /* Which bindings share memory: out_alias[b] has the bits of all that overlap b, b's own among them.
- * Refuses what is not allowed to. */
+ * Refuses what is not allowed to. *out_is_aliased: some that are written do. */
 vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extents,
-                              uint64_t *out_alias, vyre_diag *diag);
-/* The parameter block of a dispatch: VY_PARAM_LENGTHS + bindings + params words. */
+                              uint64_t *out_alias, bool *out_is_aliased, vyre_diag *diag);
+/* So many workgroups as a grid that the device launches, of them or a few more; false where it
+ * cannot. */
+bool vy_shape_fold(const vy_snapshot *snapshot, uint64_t total, uint32_t out_groups[3]);
+/* The parameter block of a dispatch: vy_param_words; addresses are left zero. */
 uint32_t vy_shape_block_words(const vyre_kernel *kernel);
 void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const uint32_t *params,
                          uint32_t pass_base, uint32_t *out_words);

@@ -11,6 +11,7 @@ typedef struct vy_resident {
     VkBuffer buffer;
     uint64_t size;
     VkBufferUsageFlags usage;
+    VkDeviceAddress address; /* 0: only by descriptors */
 } vy_resident;
 
 vyre_result vy_slot_table_create(vyre_device *device, vy_slot_table **out_table, vyre_diag *diag);
@@ -22,6 +23,32 @@ vyre_result vy_resident_acquire(vyre_device *device, vyre_buffer buffer, const c
                                 vy_resident *out_resident, vyre_diag *diag);
 /* `value`: the timeline's value until which the device may use it; 0: none. */
 void vy_resident_release(vyre_device *device, const vy_resident *resident, uint64_t value);
+
+/* Frees released buffers whose last use has ended; returns their bytes. */
+uint64_t vy_resident_collect(vyre_device *device);
+
+#define VY_BUFFER_NAME_SIZE 48u
+
+/* What a slot holds. */
+typedef struct vy_slot_contents {
+    bool is_imported;
+    uint32_t flags; /* VYRE_BUFFER_* */
+    vy_block block; /* own memory; none where imported or of size 0 */
+    VkBuffer buffer;
+    uint64_t size;
+    VkBufferUsageFlags usage;
+    VkDeviceAddress address;
+    char name[VY_BUFFER_NAME_SIZE];
+} vy_slot_contents;
+
+/* Takes the contents where it succeeds. */
+vyre_result vy_slot_add(vyre_device *device, const vy_slot_contents *contents,
+                        vyre_buffer *out_buffer, vyre_diag *diag);
+/* BUSY where it is in use, unless it may be freed later. */
+vyre_result vy_slot_remove(vyre_device *device, vyre_buffer buffer, bool may_defer,
+                           vyre_diag *diag);
+/* They stay in place and as they are while the resident is not released. */
+const vy_slot_contents *vy_resident_contents(vyre_device *device, const vy_resident *resident);
 
 /* A slot for a buffer that was made elsewhere. */
 vyre_result vy_resident_import(vyre_device *device, VkBuffer buffer, uint64_t size,

@@ -1,120 +1,11 @@
-/* VMA behind one lock, with host memory that cannot fail inside it. */
-#include "engine/memory/memory.h"
+/* Blocks of device memory: made by whichever back end the device has, within its budget. */
+#include "engine/memory/back.h"
 
-#include "engine/memory/reserve.h"
+#include "engine/memory/buffer.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <vk_mem_alloc.h>
 
 #define ZEROS_SIZE 256u
-
-struct vy_memory {
-    vyre_device *device;
-    uint64_t last_serial;
-    vy_mutex mutex; /* around every call of VMA: the allocator is externally synchronised */
-    vy_reserve reserve;
-    VkAllocationCallbacks callbacks;
-    VmaAllocator allocator;
-    vy_block zeros;
-    vy_transfer_pool transfers;
-};
-
-static vy_reserve *reserve_of(void *user)
-{
-    return &((vy_memory *)user)->reserve;
-}
-
-static void *VKAPI_PTR allocate(void *user, size_t size, size_t alignment,
-                                VkSystemAllocationScope scope)
-{
-    (void)scope;
-    return vy_reserve_take(reserve_of(user), size, alignment);
-}
-
-static void VKAPI_PTR release(void *user, void *memory)
-{
-    vy_reserve_give(reserve_of(user), memory);
-}
-
-static void *VKAPI_PTR reallocate(void *user, void *old, size_t size, size_t alignment,
-                                  VkSystemAllocationScope scope)
-{
-    (void)scope;
-    if (size == 0) {
-        vy_reserve_give(reserve_of(user), old);
-        return NULL;
-    }
-    void *memory = vy_reserve_take(reserve_of(user), size, alignment);
-    if (memory && old) {
-        size_t old_size = vy_reserve_size_of(old);
-        memcpy(memory, old, old_size < size ? old_size : size);
-        vy_reserve_give(reserve_of(user), old);
-    }
-    return memory;
-}
-
-/* VMA hands the callbacks of its own host memory on to Vulkan; a driver that draws on them empties
- * the reserve that was made for VMA. These take them away: drivers use memory of their own. */
-static const vyre_device *owner(const VkAllocationCallbacks *callbacks)
-{
-    return ((const vy_memory *)callbacks->pUserData)->device;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
-                                                      const VkMemoryAllocateInfo *info,
-                                                      const VkAllocationCallbacks *callbacks,
-                                                      VkDeviceMemory *out)
-{
-    return owner(callbacks)->vk.vkAllocateMemory(device, info, NULL, out);
-}
-
-static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
-                                              const VkAllocationCallbacks *callbacks)
-{
-    owner(callbacks)->vk.vkFreeMemory(device, memory, NULL);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
-                                                    const VkAllocationCallbacks *callbacks,
-                                                    VkBuffer *out)
-{
-    return owner(callbacks)->vk.vkCreateBuffer(device, info, NULL, out);
-}
-
-static VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice device, VkBuffer buffer,
-                                                 const VkAllocationCallbacks *callbacks)
-{
-    owner(callbacks)->vk.vkDestroyBuffer(device, buffer, NULL);
-}
-
-static void fill_functions(const vyre_device *d, VmaVulkanFunctions *f)
-{
-    *f = (VmaVulkanFunctions){
-        .vkGetPhysicalDeviceProperties = d->vki.vkGetPhysicalDeviceProperties,
-        .vkGetPhysicalDeviceMemoryProperties = d->vki.vkGetPhysicalDeviceMemoryProperties,
-        .vkAllocateMemory = allocate_memory,
-        .vkFreeMemory = free_memory,
-        .vkMapMemory = d->vk.vkMapMemory,
-        .vkUnmapMemory = d->vk.vkUnmapMemory,
-        .vkFlushMappedMemoryRanges = d->vk.vkFlushMappedMemoryRanges,
-        .vkInvalidateMappedMemoryRanges = d->vk.vkInvalidateMappedMemoryRanges,
-        .vkBindBufferMemory = d->vk.vkBindBufferMemory,
-        .vkBindImageMemory = d->vk.vkBindImageMemory,
-        .vkGetBufferMemoryRequirements = d->vk.vkGetBufferMemoryRequirements,
-        .vkGetImageMemoryRequirements = d->vk.vkGetImageMemoryRequirements,
-        .vkCreateBuffer = create_buffer,
-        .vkDestroyBuffer = destroy_buffer,
-        .vkCreateImage = d->vk.vkCreateImage,
-        .vkDestroyImage = d->vk.vkDestroyImage,
-        .vkCmdCopyBuffer = d->vk.vkCmdCopyBuffer,
-        .vkGetBufferMemoryRequirements2KHR = d->vk.vkGetBufferMemoryRequirements2,
-        .vkGetImageMemoryRequirements2KHR = d->vk.vkGetImageMemoryRequirements2,
-        .vkBindBufferMemory2KHR = d->vk.vkBindBufferMemory2,
-        .vkBindImageMemory2KHR = d->vk.vkBindImageMemory2,
-        .vkGetPhysicalDeviceMemoryProperties2KHR = d->vki.vkGetPhysicalDeviceMemoryProperties2,
-    };
-}
 
 vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_diag *diag)
 {
@@ -131,35 +22,16 @@ vyre_result vy_memory_create(vyre_device *device, vy_memory **out_memory, vyre_d
     m->device = device;
     device->memory = m;
     m->transfers.has_mutex = vy_mutex_init(&m->transfers.mutex) == 0;
-    vy_reserve_init(&m->reserve, &device->allocator);
-    m->callbacks = (VkAllocationCallbacks){.pUserData = m,
-                                           .pfnAllocation = allocate,
-                                           .pfnReallocation = reallocate,
-                                           .pfnFree = release};
-    if (!m->transfers.has_mutex || !vy_reserve_fill(&m->reserve)) {
+    if (!m->transfers.has_mutex) {
         return vy_diag_no_memory(diag);
     }
-    VmaVulkanFunctions functions;
-    fill_functions(device, &functions);
-    VmaAllocatorCreateInfo info = {
-        .flags = VMA_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT,
-        .physicalDevice = device->physical,
-        .device = device->device,
-        .instance = device->instance,
-        .pAllocationCallbacks = &m->callbacks,
-        .pVulkanFunctions = &functions,
-        .vulkanApiVersion = VK_API_VERSION_1_2, /* newer functions are not given */
-    };
-    if (device->snapshot.has_extension[VY_EXTENSION_EXT_memory_budget]) {
-        info.flags |= VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT;
+    device->vki.vkGetPhysicalDeviceMemoryProperties(device->physical, &m->properties);
+    vyre_result code = device->has_memory_callbacks
+                           ? vy_memory_use_host(m, &device->memory_callbacks, diag)
+                           : vy_memory_use_vma(m, diag);
+    if (code == VYRE_OK) {
+        code = vy_block_create(device, VY_MEMORY_UPLOAD, ZEROS_SIZE, "vyre zeros", &m->zeros, diag);
     }
-    VkResult result = vmaCreateAllocator(&info, &m->allocator);
-    if (result != VK_SUCCESS) {
-        m->allocator = NULL;
-        return vy_vk_error(device, diag, result, "the creation of the memory allocator");
-    }
-    vyre_result code =
-        vy_block_create(device, VY_MEMORY_UPLOAD, ZEROS_SIZE, "vyre zeros", &m->zeros, diag);
     if (code == VYRE_OK) {
         memset(m->zeros.mapped, 0, ZEROS_SIZE);
         code = vy_block_flush(device, &m->zeros, 0, ZEROS_SIZE, diag);
@@ -175,8 +47,8 @@ void vy_memory_destroy(vyre_device *device, vy_memory **memory)
     }
     vy_transfer_pool_finish(device, &m->transfers);
     vy_block_destroy(device, &m->zeros);
-    if (m->allocator) {
-        vmaDestroyAllocator(m->allocator);
+    if (m->back) {
+        m->back->finish(m);
     }
     vy_reserve_finish(&m->reserve);
     vy_mutex_finish(&m->mutex);
@@ -184,9 +56,9 @@ void vy_memory_destroy(vyre_device *device, vy_memory **memory)
     *memory = NULL;
 }
 
-VkBuffer vy_memory_zeros(const vyre_device *device)
+const vy_block *vy_memory_zeros(const vyre_device *device)
 {
-    return device->memory->zeros.buffer;
+    return &device->memory->zeros;
 }
 
 vy_transfer_pool *vy_memory_transfers(vyre_device *device)
@@ -194,122 +66,155 @@ vy_transfer_pool *vy_memory_transfers(vyre_device *device)
     return &device->memory->transfers;
 }
 
+uint64_t vy_memory_trim(vyre_device *device)
+{
+    uint64_t freed = vy_transfer_trim(device);
+    return freed + (device->slots ? vy_resident_collect(device) : 0);
+}
+
+uint64_t vyre_device_trim(vyre_device *device)
+{
+    if (!device || !device->memory) {
+        return 0;
+    }
+    uint64_t freed = device->evict ? device->evict(device) : 0;
+    return freed + vy_memory_trim(device);
+}
+
 void vy_memory_usage(vyre_device *device, uint64_t *out_blocks, uint64_t *out_size)
 {
     vy_memory *m = device->memory;
     *out_blocks = *out_size = 0;
-    if (!m || !m->allocator) {
+    if (!m || !m->back) {
         return;
     }
-    VmaBudget budgets[VK_MAX_MEMORY_HEAPS] = {{.usage = 0}};
-    vy_mutex_lock(&m->mutex);
-    vmaGetHeapBudgets(m->allocator, budgets);
-    vy_mutex_unlock(&m->mutex);
+    vy_heap_use heaps[VK_MAX_MEMORY_HEAPS];
+    memset(heaps, 0, sizeof heaps);
+    m->back->usage(m, heaps);
     for (uint32_t h = 0; h < VK_MAX_MEMORY_HEAPS; h++) {
-        *out_blocks += budgets[h].statistics.blockCount;
-        *out_size += budgets[h].statistics.blockBytes;
+        *out_blocks += heaps[h].blocks;
+        *out_size += heaps[h].own;
     }
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static vyre_result too_large(vyre_device *device, uint64_t size, vyre_diag *diag)
+bool vy_block_is_direct(const vy_block *block)
 {
-    return vy_invalid(diag,
-                      "a buffer of %llu bytes was asked for, and the device's maxBufferSize is "
-                      "%llu. Fix: split the data over several buffers",
-                      (unsigned long long)size,
-                      (unsigned long long)device->snapshot.info.max_buffer_size);
+    return block->mapped && (block->properties & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
 }
 
-/* Under the lock. What is left: of the heap with the most device-local, or any, room. */
-static vyre_result out_of_memory(vyre_device *device, VkResult result, uint64_t size,
-                                 vy_memory_kind kind, vyre_diag *diag)
+static bool is_held(const vy_block *block)
 {
-    vy_memory *m = device->memory;
-    const VkPhysicalDeviceMemoryProperties *properties = NULL;
-    vmaGetMemoryProperties(m->allocator, &properties);
-    VmaBudget budgets[VK_MAX_MEMORY_HEAPS] = {{.usage = 0}};
-    vmaGetHeapBudgets(m->allocator, budgets);
-    uint64_t left = 0, whole = 0;
-    for (uint32_t h = 0; h < properties->memoryHeapCount; h++) {
-        bool local = properties->memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
-        uint64_t room =
-            budgets[h].budget > budgets[h].usage ? budgets[h].budget - budgets[h].usage : 0;
-        if ((kind != VY_MEMORY_DEVICE || local) && (whole == 0 || room > left)) {
-            left = room;
-            whole = properties->memoryHeaps[h].size;
-        }
-    }
-    if (diag) {
-        diag->vk_result = (int32_t)result;
-    }
-    return vy_diag_set(
-        diag, VYRE_ERROR_DEVICE_OUT_OF_MEMORY, (vy_loc){0, 0},
-        "%llu bytes of %s memory were asked for and about %llu of %llu are left "
-        "(%s). Fix: destroy buffers that are not needed, or bind smaller ones",
-        (unsigned long long)size, kind == VY_MEMORY_DEVICE ? "device" : "host-visible",
-        (unsigned long long)left, (unsigned long long)whole, vy_vk_result_text(result));
+    return (block->properties & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
 }
 
-static VmaAllocationCreateInfo allocation_info(vy_memory_kind kind)
+static VkBufferCreateInfo buffer_info(const vyre_device *device, uint64_t size)
 {
-    VmaAllocationCreateInfo info = {.usage = VMA_MEMORY_USAGE_AUTO_PREFER_DEVICE};
-    if (kind == VY_MEMORY_UPLOAD) {
-        info.usage = VMA_MEMORY_USAGE_AUTO_PREFER_HOST;
-        info.flags = VMA_ALLOCATION_CREATE_MAPPED_BIT |
-                     VMA_ALLOCATION_CREATE_HOST_ACCESS_SEQUENTIAL_WRITE_BIT;
-    } else if (kind == VY_MEMORY_TABLE) {
-        info.flags = VMA_ALLOCATION_CREATE_MAPPED_BIT |
-                     VMA_ALLOCATION_CREATE_HOST_ACCESS_SEQUENTIAL_WRITE_BIT;
-    } else if (kind == VY_MEMORY_READBACK) {
-        info.usage = VMA_MEMORY_USAGE_AUTO_PREFER_HOST;
-        info.flags =
-            VMA_ALLOCATION_CREATE_MAPPED_BIT | VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT;
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = (size + 3) / 4 * 4, /* fills and copies are of whole words */
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT,
+    };
+    if (device->snapshot.has[VY_FEATURE_bufferDeviceAddress]) {
+        info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     }
     return info;
+}
+
+/* Once: VK_SUCCESS with *out_refused where the budget forbids to ask. */
+static VkResult try_create(vy_memory *m, const VkBufferCreateInfo *info, vy_memory_kind kind,
+                           vy_block *block, bool *out_refused)
+{
+    vy_rooms rooms;
+    bool was_held = false, is_fallback = false;
+    *out_refused = !vy_budget_reserve(m, kind, block->size, &rooms, &was_held);
+    if (*out_refused) {
+        return VK_SUCCESS;
+    }
+    VkResult result = m->back->create(m, info, kind, &rooms, block, &is_fallback);
+    vy_budget_settle(m, block->size, was_held, result == VK_SUCCESS && is_held(block));
+    if (result == VK_SUCCESS && is_fallback) {
+        vy_count(m->device, memory_fallbacks, 1);
+    }
+    return result;
+}
+
+static bool is_short(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* Idle memory of ours given back, for another try. */
+static bool make_room(vyre_device *device)
+{
+    uint64_t freed = vy_memory_trim(device);
+    if (device->evict) {
+        freed += device->evict(device);
+    }
+    if (freed > 0) {
+        vy_count(device, memory_evictions, 1);
+    }
+    return freed > 0;
+}
+
+static vyre_result allocate(vy_memory *m, const VkBufferCreateInfo *info, vy_memory_kind kind,
+                            vy_block *block, vyre_diag *diag)
+{
+    bool refused = false;
+    VkResult result = try_create(m, info, kind, block, &refused);
+    /* A buffer that may as well not be mapped is not worth what is evicted for it. */
+    if ((refused || is_short(result)) && kind != VY_MEMORY_MAPPABLE && make_room(m->device)) {
+        result = try_create(m, info, kind, block, &refused);
+    }
+    if (refused || is_short(result)) {
+        return vy_budget_error(m, kind, block->size, refused ? VK_SUCCESS : result, diag);
+    }
+    return result == VK_SUCCESS
+               ? VYRE_OK
+               : vy_vk_error(m->device, diag, result, "the allocation of a buffer");
 }
 
 vyre_result vy_block_create(vyre_device *device, vy_memory_kind kind, uint64_t size,
                             const char *name, vy_block *out_block, vyre_diag *diag)
 {
     *out_block = (vy_block){0};
-    vyre_result lost = vy_check_lost(device, diag);
-    if (lost != VYRE_OK) {
-        return lost;
-    }
-    if (size > device->snapshot.info.max_buffer_size) {
-        return too_large(device, size, diag);
-    }
     vy_memory *m = device->memory;
-    VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = (size + 3) / 4 * 4, /* fills and copies are of whole words */
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT,
-    };
-    VmaAllocationCreateInfo allocation = allocation_info(kind);
-    VmaAllocationInfo result_info = {0};
-    vy_block block = {.size = size};
-    vyre_result code = VYRE_OK;
-    vy_mutex_lock(&m->mutex);
-    block.serial = ++m->last_serial;
-    if (!vy_reserve_fill(&m->reserve)) {
-        code = vy_diag_no_memory(diag);
-    } else {
-        VkResult result = vmaCreateBuffer(m->allocator, &buffer, &allocation, &block.buffer,
-                                          &block.allocation, &result_info);
-        if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
-            code = out_of_memory(device, result, size, kind, diag);
-        } else if (result != VK_SUCCESS) {
-            code = vy_vk_error(device, diag, result, "the allocation of a buffer");
-        }
-    }
-    vy_mutex_unlock(&m->mutex);
+    vyre_result code = vy_check_lost(device, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    block.mapped = result_info.pMappedData;
+    if (size > device->snapshot.info.max_buffer_size) {
+        return vy_invalid(diag,
+                          "a buffer of %llu bytes was asked for, and the device's maxBufferSize "
+                          "is %llu. Fix: split the data over several buffers",
+                          (unsigned long long)size,
+                          (unsigned long long)device->snapshot.info.max_buffer_size);
+    }
+    VkBufferCreateInfo info = buffer_info(device, size);
+    vy_block block = {.size = size};
+    code = allocate(m, &info, kind, &block, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    vy_mutex_lock(&m->mutex);
+    block.serial = ++m->last_serial;
+    vy_mutex_unlock(&m->mutex);
+    if (info.usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) {
+        VkBufferDeviceAddressInfo address = {
+            .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+            .buffer = block.buffer,
+        };
+        block.address = device->vk.vkGetBufferDeviceAddress(device->device, &address);
+        if (block.address == 0) {
+            vy_block_destroy(device, &block);
+            return vy_diag_set(diag, VYRE_ERROR_DISPATCH_FAILED, (vy_loc){0, 0},
+                               "the driver gave address 0 for a buffer. Fix: update the driver, or "
+                               "create the device without bufferDeviceAddress");
+        }
+    }
     vy_set_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)block.buffer, name);
     *out_block = block;
     return VYRE_OK;
@@ -319,9 +224,8 @@ void vy_block_destroy(vyre_device *device, vy_block *block)
 {
     if (block->buffer) {
         vy_memory *m = device->memory;
-        vy_mutex_lock(&m->mutex);
-        vmaDestroyBuffer(m->allocator, block->buffer, block->allocation);
-        vy_mutex_unlock(&m->mutex);
+        m->back->destroy(m, block);
+        vy_budget_settle(m, block->size, is_held(block), false);
     }
     *block = (vy_block){0};
 }
@@ -339,10 +243,10 @@ vyre_result vy_block_grow(vyre_device *device, vy_memory_kind kind, uint64_t siz
 vyre_result vy_block_flush(vyre_device *device, const vy_block *block, uint64_t offset,
                            uint64_t size, vyre_diag *diag)
 {
-    vy_memory *m = device->memory;
-    vy_mutex_lock(&m->mutex);
-    VkResult result = vmaFlushAllocation(m->allocator, block->allocation, offset, size);
-    vy_mutex_unlock(&m->mutex);
+    if (size == 0 || (block->properties & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) {
+        return VYRE_OK;
+    }
+    VkResult result = device->memory->back->flush(device->memory, block, offset, size);
     return result == VK_SUCCESS ? VYRE_OK
                                 : vy_vk_error(device, diag, result, "vkFlushMappedMemoryRanges");
 }
@@ -350,10 +254,10 @@ vyre_result vy_block_flush(vyre_device *device, const vy_block *block, uint64_t 
 vyre_result vy_block_invalidate(vyre_device *device, const vy_block *block, uint64_t offset,
                                 uint64_t size, vyre_diag *diag)
 {
-    vy_memory *m = device->memory;
-    vy_mutex_lock(&m->mutex);
-    VkResult result = vmaInvalidateAllocation(m->allocator, block->allocation, offset, size);
-    vy_mutex_unlock(&m->mutex);
+    if (size == 0 || (block->properties & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) {
+        return VYRE_OK;
+    }
+    VkResult result = device->memory->back->invalidate(device->memory, block, offset, size);
     return result == VK_SUCCESS
                ? VYRE_OK
                : vy_vk_error(device, diag, result, "vkInvalidateMappedMemoryRanges");

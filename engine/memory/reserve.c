@@ -15,9 +15,9 @@ typedef struct block_header {
     size_t size;
 } block_header;
 
-/* VMA's creation takes some 20 KiB, its first allocation a pool of 1,024 (100 KiB), a new memory block
- * a few KiB for each memory type that is tried; its lists of ranges grow by half. Devices with many
- * memory types were seen to need more than 128 KiB in one call. */
+/* VMA's creation takes some 20 KiB, its first allocation a pool of 1,024 (100 KiB), a new memory
+ * block a few KiB for each memory type that is tried; its lists of ranges grow by half. Devices
+ * with many memory types were seen to need more than 128 KiB in one call. */
 #define BASE_ROOM ((size_t)512 << 10)
 #define ALIGNMENT 16u
 

@@ -1,8 +1,7 @@
 /* Layouts, modules and pipelines. */
 #include "engine/pipeline/pipeline.h"
 
-#include "engine/exec/instance.h"
-#include "engine/exec/judge.h"
+#include "engine/pipeline/cache.h"
 #include "engine/pipeline/limits.h"
 
 #include <stddef.h>
@@ -10,8 +9,8 @@
 
 #define MAX_SET_BINDINGS (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
 
-vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, const char *name,
-                             vy_layout *out_layout, vyre_diag *diag)
+vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, bool is_pushed,
+                             const char *name, vy_layout *out_layout, vyre_diag *diag)
 {
     *out_layout = (vy_layout){0};
     VkDescriptorSetLayoutBinding list[MAX_SET_BINDINGS];
@@ -28,11 +27,15 @@ vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, const char 
     }
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .flags = is_pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
         .bindingCount = count,
         .pBindings = list,
     };
-    VkResult result =
-        device->vk.vkCreateDescriptorSetLayout(device->device, &set, NULL, &out_layout->set);
+    VkResult result = VK_SUCCESS;
+    if (count) {
+        result =
+            device->vk.vkCreateDescriptorSetLayout(device->device, &set, NULL, &out_layout->set);
+    }
     if (result != VK_SUCCESS) {
         out_layout->set = VK_NULL_HANDLE;
         return vy_vk_error(device, diag, result, "vkCreateDescriptorSetLayout");
@@ -40,7 +43,7 @@ vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, const char 
     VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = VY_PUSH_SIZE};
     VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
+        .setLayoutCount = count ? 1 : 0,
         .pSetLayouts = &out_layout->set,
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &push,
@@ -68,6 +71,16 @@ void vy_layout_destroy(vyre_device *device, vy_layout *layout)
     *layout = (vy_layout){0};
 }
 
+static void choose_native(vyre_device *device, const vy_shader *shader, VkBool32 *out_divide,
+                          VkBool32 *out_sqrt)
+{
+    const vyre_device_info *info = &device->snapshot.info;
+    vy_mutex_lock(&device->counter_mutex); /* vyre_device_probe may be answering */
+    *out_divide = shader->is_native || info->native_divide == VYRE_ANSWER_YES;
+    *out_sqrt = shader->is_native || info->native_sqrt == VYRE_ANSWER_YES;
+    vy_mutex_unlock(&device->counter_mutex);
+}
+
 vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const vy_shader *shader,
                              VkPipeline *out_pipeline, vyre_diag *diag)
 {
@@ -82,19 +95,23 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     if (result != VK_SUCCESS) {
         return vy_vk_error(device, diag, result, "vkCreateShaderModule");
     }
+    vy_count(device, modules, 1);
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded;
+        VkBool32 folded, native_divide, native_sqrt;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
-                   shader->is_folded};
-    VkSpecializationMapEntry entries[4] = {
+                   .folded = shader->is_folded};
+    choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
+    VkSpecializationMapEntry entries[6] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Y, offsetof(struct constants, workgroup[1]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Z, offsetof(struct constants, workgroup[2]), sizeof(uint32_t)},
         {VY_SPEC_FOLDED, offsetof(struct constants, folded), sizeof(VkBool32)},
+        {VY_SPEC_NATIVE_DIVIDE, offsetof(struct constants, native_divide), sizeof(VkBool32)},
+        {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
     };
-    VkSpecializationInfo specialization = {.mapEntryCount = 4,
+    VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
                                            .dataSize = sizeof constants,
                                            .pData = &constants};
@@ -108,8 +125,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
         .layout = layout->pipeline,
         .basePipelineIndex = -1,
     };
-    result = device->vk.vkCreateComputePipelines(device->device, device->pipeline_cache, 1, &info,
-                                                 NULL, out_pipeline);
+    result = vy_cache_create_pipeline(device, &info, out_pipeline);
     device->vk.vkDestroyShaderModule(device->device, module, NULL);
     if (result != VK_SUCCESS) {
         *out_pipeline = VK_NULL_HANDLE;
@@ -127,182 +143,100 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     return VYRE_OK;
 }
 
-vyre_result vy_pipeline_prepare(vyre_pipeline *p, bool is_folded, vyre_diag *diag)
+static VkPipeline **variant_of(vyre_pipeline *p, vy_choice choice)
 {
-    VkPipeline **variant = &p->variants[is_folded];
-    if (!*variant) {
-        *variant = vy_alloc_zeroed(&p->device->allocator, p->segment_count ? p->segment_count : 1,
-                                   sizeof **variant);
-        if (!*variant) {
-            return vy_diag_no_memory(diag);
-        }
-    }
-    for (uint32_t s = 0; s < p->segment_count; s++) {
-        if ((*variant)[s]) {
-            continue; /* an earlier attempt came so far */
-        }
-        const vy_kernel_segment *segment = vy_kernel_get_segment(p->kernel, s);
-        vy_shader shader = {.words = segment->words,
-                            .word_count = segment->word_count,
-                            .workgroup = {p->workgroup[0], p->workgroup[1], p->workgroup[2]},
-                            .is_folded = is_folded,
-                            .label = segment->label};
-        vyre_result code = vy_shader_create(p->device, &p->layout, &shader, &(*variant)[s], diag);
-        if (code != VYRE_OK) {
-            if (diag) {
-                diag->segment = s;
-            }
-            return code;
-        }
-    }
-    return VYRE_OK;
+    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded];
 }
 
-static vyre_result choose_workgroup(vyre_pipeline *p, const vyre_pipeline_params *params,
-                                    vyre_diag *diag)
+static uint32_t list_count(const vyre_pipeline *p)
 {
-    uint32_t own[3];
-    bool is_overridden = false;
-    vy_kernel_workgroup(p->kernel, own);
-    for (int i = 0; i < 3; i++) {
-        uint32_t wanted = params ? params->workgroup[i] : 0;
-        p->workgroup[i] = wanted ? wanted : own[i];
-        is_overridden = is_overridden || p->workgroup[i] != own[i];
-    }
-    const char *use = vy_kernel_workgroup_use(p->kernel);
-    if (is_overridden && use) {
-        return vy_invalid(diag,
-                          "the workgroup size cannot be overridden, since the program uses %s. "
-                          "Fix: leave workgroup zero",
-                          use);
-    }
-    if (is_overridden && vy_kernel_grid_over(p->kernel) >= 0 &&
-        (p->workgroup[1] != 1 || p->workgroup[2] != 1)) {
-        return vy_invalid(diag, "a grid over a buffer needs a workgroup of N x 1 x 1. Fix: "
-                                "override workgroup[0] only");
-    }
-    return VYRE_OK;
+    return p->segment_count ? p->segment_count : 1;
 }
 
-static vyre_result create_tables(vyre_pipeline *p, vyre_diag *diag)
+static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t segment,
+                                vyre_diag *diag)
 {
-    uint32_t count = 0;
-    const uint32_t *words = vy_kernel_tables(p->kernel, &count);
-    if (count == 0) {
+    vy_shader shader = {.workgroup = {p->workgroup[0], p->workgroup[1], p->workgroup[2]},
+                        .is_folded = choice.is_folded,
+                        .label = vy_kernel_get_segment(p->kernel, segment)->label};
+    vy_variant variant = {choice.interface, choice.is_aliased};
+    vyre_result code =
+        vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
+    if (code == VYRE_OK) {
+        /* The same in all variants, apart from the address of the block. */
+        p->push_words[segment] |= vy_kernel_push_words(shader.words, shader.word_count);
+        code = vy_shader_create(p->device, &p->layouts[choice.interface], &shader,
+                                &(*variant_of(p, choice))[segment], diag);
+    }
+    if (code != VYRE_OK && diag) {
+        diag->segment = segment;
+    }
+    return code;
+}
+
+static vyre_result make_layout(vyre_pipeline *p, vyre_interface interface, vyre_diag *diag)
+{
+    if (p->layouts[interface].pipeline) {
         return VYRE_OK;
     }
-    uint64_t size = (uint64_t)count * sizeof *words;
-    vyre_result code =
-        vy_block_create(p->device, VY_MEMORY_TABLE, size, "vyre tables", &p->tables, diag);
-    if (code == VYRE_OK) {
-        memcpy(p->tables.mapped, words, (size_t)size);
-        code = vy_block_flush(p->device, &p->tables, 0, size, diag);
-    }
-    return code;
+    uint64_t bindings = interface == VYRE_INTERFACE_ADDRESS ? 0 : p->used_bindings;
+    return vy_layout_create(p->device, bindings, p->is_pushed, vyre_kernel_name(p->kernel),
+                            &p->layouts[interface], diag);
 }
 
-static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
+vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *diag)
 {
-    for (uint32_t b = 0; b < p->binding_count; b++) {
-        p->used_bindings |= (uint64_t)1 << b;
+    VkPipeline **variant = variant_of(p, choice);
+    vy_mutex_lock(&p->mutex);
+    vyre_result code = make_layout(p, choice.interface, diag);
+    if (code == VYRE_OK && !p->push_words) {
+        p->push_words = vy_alloc_zeroed(&p->allocator, list_count(p), sizeof *p->push_words);
+        code = p->push_words ? VYRE_OK : vy_diag_no_memory(diag);
     }
-    for (uint32_t h = 0; h < VY_HIDDEN_COUNT; h++) {
-        if (vy_limits_has_hidden(p->kernel, h)) {
-            p->used_bindings |= (uint64_t)1 << (p->binding_count + h);
+    if (code == VYRE_OK && !*variant) {
+        *variant = vy_alloc_zeroed(&p->allocator, list_count(p), sizeof **variant);
+        code = *variant ? VYRE_OK : vy_diag_no_memory(diag);
+    }
+    for (uint32_t s = 0; code == VYRE_OK && s < p->segment_count; s++) {
+        if (!(*variant)[s]) {
+            code = make_segment(p, choice, s, diag);
         }
     }
-    const char *name = vyre_kernel_name(p->kernel);
-    vyre_result code = vy_layout_create(p->device, p->used_bindings, name, &p->layout, diag);
-    if (code == VYRE_OK) {
-        code = vy_pipeline_prepare(p, false, diag);
-    }
-    if (code == VYRE_OK) {
-        code = create_tables(p, diag);
-    }
-    if (code == VYRE_OK && vy_kernel_until(p->kernel) >= 0) {
-        code = vy_judge_create(p->device, &p->judge_layout, &p->judge, diag);
-    }
+    vy_mutex_unlock(&p->mutex);
     return code;
 }
 
-vyre_result vyre_pipeline_create(vyre_device *device, const vyre_kernel *kernel,
-                                 const vyre_pipeline_params *params, vyre_pipeline **out_pipeline,
-                                 vyre_diag *diag)
+VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
 {
-    vy_diag_clear(diag);
-    if (!out_pipeline) {
-        return vy_invalid(diag, "out_pipeline is NULL. Fix: pass where the pipeline goes");
-    }
-    *out_pipeline = NULL;
-    if (!device || !kernel) {
-        return vy_invalid(diag, "no device or no kernel was given. Fix: pass both");
-    }
-    vyre_result code = vy_check_lost(device, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    vyre_pipeline *p = vy_alloc_zeroed(&device->allocator, 1, sizeof *p);
-    if (!p) {
-        return vy_diag_no_memory(diag);
-    }
-    p->device = device;
-    p->kernel = kernel;
-    p->binding_count = vyre_kernel_binding_count(kernel);
-    p->segment_count = vyre_kernel_segment_count(kernel);
-    vy_mutex_lock(&device->counter_mutex);
-    device->children++;
-    vy_mutex_unlock(&device->counter_mutex);
-    code = choose_workgroup(p, params, diag);
-    if (code == VYRE_OK) {
-        code = vy_limits_check(&device->snapshot, kernel, p->workgroup, diag);
-    }
-    if (code == VYRE_OK) {
-        code = create_parts(p, diag);
-    }
-    if (code != VYRE_OK) {
-        vyre_pipeline_destroy(&p);
-        return code;
-    }
-    *out_pipeline = p;
-    return VYRE_OK;
+    return p->variants[choice.interface][choice.is_aliased][choice.is_folded][segment];
 }
 
-void vyre_pipeline_destroy(vyre_pipeline **pipeline)
+uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
 {
-    if (!pipeline || !*pipeline) {
-        return;
-    }
-    vyre_pipeline *p = *pipeline;
-    vyre_device *device = p->device;
-    *pipeline = NULL;
-    vy_queue_drain(device, p->pending);
-    if (p->recording_count) {
-        vy_log_write(&device->log, VYRE_LOG_ERROR,
-                     "a pipeline is destroyed before %u of its recordings. Fix: destroy the "
-                     "recordings first",
-                     (unsigned)p->recording_count);
-    }
-    vy_instance_destroy(device, &p->instance);
-    for (int v = 0; v < 2; v++) {
-        for (uint32_t s = 0; p->variants[v] && s < p->segment_count; s++) {
-            if (p->variants[v][s]) {
-                device->vk.vkDestroyPipeline(device->device, p->variants[v][s], NULL);
+    return p->push_words[segment];
+}
+
+void vy_pipeline_detach(vyre_pipeline *p)
+{
+    vyre_device *d = p->device;
+    for (uint32_t i = 0; i < VY_INTERFACES * 4; i++) {
+        VkPipeline **list = &p->variants[i / 4][i / 2 % 2][i % 2];
+        for (uint32_t s = 0; *list && s < p->segment_count; s++) {
+            if ((*list)[s]) {
+                d->vk.vkDestroyPipeline(d->device, (*list)[s], NULL);
             }
         }
-        size_t count = p->segment_count ? p->segment_count : 1;
-        vy_free(&device->allocator, p->variants[v], count * sizeof *p->variants[v]);
+        vy_free(&p->allocator, *list, list_count(p) * sizeof **list);
+        *list = NULL;
     }
-    if (p->judge) {
-        device->vk.vkDestroyPipeline(device->device, p->judge, NULL);
+    for (uint32_t i = 0; i < VY_INTERFACES; i++) {
+        vy_layout_destroy(d, &p->layouts[i]);
     }
-    vy_block_destroy(device, &p->tables);
+    vy_free(&p->allocator, p->push_words, list_count(p) * sizeof *p->push_words);
+    p->push_words = NULL;
+    vy_block_destroy(d, &p->tables);
     for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
-        vy_block_destroy(device, &p->keep[b]);
+        vy_block_destroy(d, &p->keep[b]);
     }
-    vy_layout_destroy(device, &p->judge_layout);
-    vy_layout_destroy(device, &p->layout);
-    vy_mutex_lock(&device->counter_mutex);
-    device->children--;
-    vy_mutex_unlock(&device->counter_mutex);
-    vy_free(&device->allocator, p, sizeof *p);
+    p->device = NULL;
 }

@@ -1,6 +1,5 @@
-/* A kernel made ready for one device: layouts and a VkPipeline for each segment, in the plain and
- * (once a grid needs it) the folded variant. What a dispatch needs beyond is an instance of exec/.
- */
+/* A kernel made ready for one device: layouts, and a VkPipeline for each segment in the variants
+ * that dispatches have asked for. What a dispatch needs beyond is an instance of exec/. */
 #ifndef VY_PIPELINE_H
 #define VY_PIPELINE_H
 
@@ -10,16 +9,17 @@
 #include "vyre/dispatch.h"
 
 typedef struct vy_instance vy_instance; /* engine/exec/instance.h */
+typedef struct vy_binder vy_binder;     /* engine/exec/bind.h */
 
 /* What every compute pipeline of the engine has. */
 typedef struct vy_layout {
-    VkDescriptorSetLayout set;
+    VkDescriptorSetLayout set; /* none in the address form */
     VkPipelineLayout pipeline;
 } vy_layout;
 
-/* Storage buffers at the bindings whose bits are set. */
-vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, const char *name,
-                             vy_layout *out_layout, vyre_diag *diag);
+/* Storage buffers at the bindings whose bits are set; none: push constants only. */
+vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, bool is_pushed,
+                             const char *name, vy_layout *out_layout, vyre_diag *diag);
 void vy_layout_destroy(vyre_device *device, vy_layout *layout);
 
 typedef struct vy_shader {
@@ -27,29 +27,58 @@ typedef struct vy_shader {
     uint32_t word_count;
     uint32_t workgroup[3]; /* specialised; only used where the module has the constants */
     bool is_folded;
+    bool is_native; /* the device's own division and square root, whatever is known of them */
     const char *label;
 } vy_shader;
 vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const vy_shader *shader,
                              VkPipeline *out_pipeline, vyre_diag *diag);
 
+#define VY_INTERFACES 2u /* of vyre_interface */
+
+/* Which words, made how. */
+typedef struct vy_choice {
+    vyre_interface interface;
+    bool is_aliased, is_folded;
+} vy_choice;
+
 struct vyre_pipeline {
-    vyre_device *device;
+    vyre_device *device;      /* NULL once it was destroyed */
+    vyre_allocator allocator; /* the device's */
     const vyre_kernel *kernel;
     uint32_t workgroup[3];
     uint32_t binding_count, segment_count;
     uint64_t used_bindings; /* of the descriptor set, hidden ones too */
-    vy_layout layout;
-    VkPipeline *variants[2]; /* plain, folded; by segment */
-    vy_layout judge_layout;  /* where the program has `until` */
-    VkPipeline judge;
-    vy_block tables;                 /* constant tables that are too large for the modules */
+    vyre_binding_mode bindings;
+    const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
+    bool is_pushed;                          /* descriptors are recorded */
+    bool has_until;
+    vy_block tables;        /* constant tables that are too large for the modules */
+    vy_execution *schedule; /* where it is the same for every dispatch, else NULL */
+    uint32_t schedule_count;
+
+    vy_mutex mutex; /* of what follows */
+    vy_layout layouts[VY_INTERFACES];
+    VkPipeline *variants[VY_INTERFACES][2][2]; /* aliased, folded; by segment */
+    uint32_t *push_words;                      /* by segment: bits of those that it reads */
+    vy_instance *idle;                         /* replay instances, last used first */
+    uint32_t idle_count, busy_count;
+    struct vyre_recording *recordings; /* alive or awaiting retirement */
+    struct vyre_recording *idle_recordings;
+    struct vyre_sequence *sequences;
+
+    vy_mutex keep_mutex;
     vy_block keep[VYRE_MAX_BUFFERS]; /* `scratch keep` buffers, made by the first dispatch */
-    vy_instance *instance;           /* for dispatches; made by the first */
-    uint64_t pending;                /* value of the timeline that a timed-out dispatch ends at */
-    uint32_t recording_count;
+
+    vyre_pipeline *previous, *next; /* of the device's, under its lock */
 };
 
-/* Makes the folded variant where it is not there yet. */
-vyre_result vy_pipeline_prepare(vyre_pipeline *pipeline, bool is_folded, vyre_diag *diag);
+/* Makes the layout and pipelines of that choice where they are not there yet. */
+vyre_result vy_pipeline_prepare(vyre_pipeline *pipeline, vy_choice choice, vyre_diag *diag);
+/* Of a choice that was prepared. */
+VkPipeline vy_pipeline_get(const vyre_pipeline *pipeline, vy_choice choice, uint32_t segment);
+/* Bits by word of the push constants that the segment reads. */
+uint32_t vy_pipeline_push_words(const vyre_pipeline *pipeline, uint32_t segment);
+/* Destroys everything of Vulkan's; nothing is in flight. */
+void vy_pipeline_detach(vyre_pipeline *pipeline);
 
 #endif

@@ -105,17 +105,16 @@ int host_choose_device(host *h)
     return 1;
 }
 
-int host_create_device(host *h, const void *features)
+int host_create_device(host *h, const VkDeviceCreateInfo *wanted)
 {
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = h->family,
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
-    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                               .pNext = features,
-                               .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue};
+    VkDeviceCreateInfo info = *wanted;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
     if (failed("vkCreateDevice", vkCreateDevice(h->physical, &info, NULL, &h->device))) {
         return 1;
     }
@@ -129,10 +128,14 @@ int host_create_device(host *h, const void *features)
                                             .commandPool = h->pool,
                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                             .commandBufferCount = 1};
-    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                       .pNext = &type};
     return failed("vkAllocateCommandBuffers",
                   vkAllocateCommandBuffers(h->device, &commands, &h->commands)) ||
-           failed("vkCreateFence", vkCreateFence(h->device, &fence, NULL, &h->fence));
+           failed("vkCreateSemaphore",
+                  vkCreateSemaphore(h->device, &semaphore, NULL, &h->timeline));
 }
 
 static int create_buffer(host *h, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
@@ -180,21 +183,30 @@ int host_create_buffers(host *h, VkDeviceSize size)
     return 0;
 }
 
-int host_submit_and_wait(host *h)
+int host_submit_and_wait(host *h, uint64_t frame)
 {
+    VkTimelineSemaphoreSubmitInfo values = {.sType =
+                                                VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .signalSemaphoreValueCount = 1,
+                                            .pSignalSemaphoreValues = &frame};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = &values,
                          .commandBufferCount = 1,
-                         .pCommandBuffers = &h->commands};
-    return failed("vkQueueSubmit", vkQueueSubmit(h->queue, 1, &info, h->fence)) ||
-           failed("vkWaitForFences",
-                  vkWaitForFences(h->device, 1, &h->fence, VK_TRUE, UINT64_MAX)) ||
-           failed("vkResetFences", vkResetFences(h->device, 1, &h->fence));
+                         .pCommandBuffers = &h->commands,
+                         .signalSemaphoreCount = 1,
+                         .pSignalSemaphores = &h->timeline};
+    VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &h->timeline,
+                                .pValues = &frame};
+    return failed("vkQueueSubmit", vkQueueSubmit(h->queue, 1, &info, VK_NULL_HANDLE)) ||
+           failed("vkWaitSemaphores", vkWaitSemaphores(h->device, &wait, UINT64_MAX));
 }
 
 void host_destroy(host *h)
 {
     if (h->device) {
-        vkDestroyFence(h->device, h->fence, NULL);
+        vkDestroySemaphore(h->device, h->timeline, NULL);
         vkDestroyBuffer(h->device, h->points, NULL);
         vkDestroyBuffer(h->device, h->readback, NULL);
         vkFreeMemory(h->device, h->points_memory, NULL);

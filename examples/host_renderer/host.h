@@ -1,5 +1,5 @@
 /* What a renderer has anyway: an instance, a device, a queue, a command buffer, two buffers.
- * Nothing here knows of libvyre-vk but the features that the device is created with. */
+ * Nothing here knows of libvyre-vk but what the device is created with. */
 #ifndef HOST_H
 #define HOST_H
 
@@ -17,7 +17,7 @@ typedef struct host {
     uint32_t family;
     VkCommandPool pool;
     VkCommandBuffer commands;
-    VkFence fence;
+    VkSemaphore timeline;      /* has the number of the frame that ended last */
     VkBuffer points, readback; /* on the device; mapped */
     VkDeviceMemory points_memory, readback_memory;
     VkDeviceSize size;
@@ -27,10 +27,10 @@ typedef struct host {
 /* Each gives 0, or 1 with the reason on standard error. */
 int host_create_instance(host *h);
 int host_choose_device(host *h);
-/* `features`: the chain for VkDeviceCreateInfo.pNext. */
-int host_create_device(host *h, const void *features);
+/* `wanted`: features and extensions, and a queue whose family is replaced by the host's own. */
+int host_create_device(host *h, const VkDeviceCreateInfo *wanted);
 int host_create_buffers(host *h, VkDeviceSize size);
-int host_submit_and_wait(host *h);
+int host_submit_and_wait(host *h, uint64_t frame);
 void host_destroy(host *h);
 
 #endif

@@ -46,7 +46,7 @@ static int failed(vyre_result result, const vyre_diag *diag)
     return 1;
 }
 
-static int adopt(compute *c, const host *h, const vyre_feature_chain *chain)
+static int adopt(compute *c, const host *h, const vyre_device_setup *setup)
 {
     static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     vyre_diag diag;
@@ -59,7 +59,9 @@ static int adopt(compute *c, const host *h, const vyre_feature_chain *chain)
     params.api_version = HOST_API_VERSION;
     params.queue = h->queue;
     params.queue_family = h->family;
-    params.features = &chain->features;
+    params.features = &setup->chain.features;
+    params.extensions = setup->extensions;
+    params.extension_count = setup->extension_count;
     params.instance_extensions = extensions;
     params.instance_extension_count = h->messenger ? 1 : 0;
     return failed(vyre_device_adopt(&params, &c->device, &diag), &diag);
@@ -141,26 +143,41 @@ static int check(const host *h)
     return 0;
 }
 
+/* What the library wants of the device; a renderer adds what it wants itself. */
+static int create_device(host *h, vyre_device_setup *setup)
+{
+    vyre_diag diag;
+    if (failed(vyre_device_fill_setup(h->instance, h->physical, HOST_API_VERSION,
+                                      vkGetInstanceProcAddr, setup, &diag),
+               &diag)) {
+        return 1;
+    }
+    VkDeviceCreateInfo wanted = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                 .pNext = &setup->chain.features,
+                                 .enabledExtensionCount = setup->extension_count,
+                                 .ppEnabledExtensionNames = setup->extensions};
+    return host_create_device(h, &wanted);
+}
+
 static int run(compute *c, host *h)
 {
-    vyre_feature_chain chain;
+    vyre_device_setup setup;
     vyre_diag diag;
-    if (host_create_instance(h) || host_choose_device(h) ||
-        failed(vyre_device_fill_features(h->instance, h->physical, HOST_API_VERSION,
-                                         vkGetInstanceProcAddr, &chain, &diag),
-               &diag) ||
-        host_create_device(h, &chain.features) ||
-        host_create_buffers(h, COUNT * sizeof(uint32_t)) || adopt(c, h, &chain) || prepare(c, h) ||
+    if (host_create_instance(h) || host_choose_device(h) || create_device(h, &setup) ||
+        host_create_buffers(h, COUNT * sizeof(uint32_t)) || adopt(c, h, &setup) || prepare(c, h) ||
         record_frame(c, h)) {
         return 1;
     }
-    for (int frame = 0; frame < FRAMES; frame++) {
+    /* Recorded once and submitted again and again: each frame says when that one has ended. */
+    for (uint64_t frame = 1; frame <= FRAMES; frame++) {
         vyre_report report;
-        if (host_submit_and_wait(h) || check(h) ||
+        vyre_retirement end = {.semaphore = h->timeline, .value = frame};
+        if (failed(vyre_recording_retire_at(c->recording, &end, &diag), &diag) ||
+            host_submit_and_wait(h, frame) || check(h) ||
             failed(vyre_recording_report(c->recording, &report, &diag), &diag)) {
             return 1;
         }
-        printf("frame %d: %u pass, %llu dispatches, %llu barriers\n", frame,
+        printf("frame %d: %u pass, %llu dispatches, %llu barriers\n", (int)frame,
                (unsigned)report.passes, (unsigned long long)report.dispatches_executed,
                (unsigned long long)report.barriers_recorded);
     }

@@ -55,9 +55,15 @@ typedef enum vyre_validation {
 /* A PFN_vkGetInstanceProcAddr, cast: this header knows no Vulkan. */
 typedef void (*vyre_vulkan_entry)(void);
 
+#define VYRE_DEBUG_SERIALIZE   1u /* a barrier before every command */
+#define VYRE_DEBUG_TRACE       2u /* submissions, recordings and waits are logged at level DEBUG */
+#define VYRE_DEBUG_LABELS      4u /* command buffers get a debug label for every segment */
+#define VYRE_DEBUG_BREADCRUMBS 8u /* after a loss the exact segment and pass are known; slow */
+
 /* Zero is the default everywhere. Where a field is at its default, the environment is read once, by
  * vyre_device_create: VYRE_DEVICE (name), VYRE_VALIDATE (0, 1 or gpu), VYRE_LOG (error, warning,
- * info, debug), VYRE_DEBUG (a list of serialize, trace, labels). */
+ * info, debug), VYRE_DEBUG (a list of serialize, trace, labels, breadcrumbs), VYRE_CACHE_DIR
+ * (cache_dir). */
 typedef struct vyre_device_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -70,11 +76,22 @@ typedef struct vyre_device_params {
     void *log_user;
     /* Where Vulkan comes from; NULL loads the system's loader. */
     vyre_vulkan_entry get_instance_proc_addr;
+    uint32_t debug; /* VYRE_DEBUG_* */
+    /* 1: a thread of the device's own submits the later passes of async runs with `until` and calls
+     * their `done`, so that nobody needs to poll. */
+    int driver_thread;
+    /* Device memory that the library may hold, in bytes; 0: 90 % of what the device has left. */
+    uint64_t memory_limit;
+    /* A folder for compiled pipelines and the answers of probes, made where it is missing; what is
+     * wrong with files in it is no error, only slow. NULL, and no VYRE_CACHE_DIR: nothing is kept
+     * on disk. "" is none whatever the environment says. */
+    const char *cache_dir;
 } vyre_device_params;
 
 static inline void vyre_device_params_init(vyre_device_params *params)
 {
-    vyre_device_params zero = {0, 0, 0, VYRE_VALIDATION_DEFAULT, VYRE_LOG_DEFAULT, 0, 0, 0};
+    vyre_device_params zero = {0, 0, 0, VYRE_VALIDATION_DEFAULT, VYRE_LOG_DEFAULT, 0, 0, 0, 0,
+                               0, 0, 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -121,6 +138,15 @@ typedef struct vyre_device_info {
     uint32_t float_modes;   /* VYRE_FLOAT_* that its kernels may declare */
     vyre_answer denormals;  /* whether f32 denormals are kept: probed */
     vyre_answer long_loops; /* whether loops of 70,000 trips are right: probed */
+    /* Whether the device's own division and square root of f32 serve: it is on the list of devices
+     * known to round correctly, and passed the table of pairs. Otherwise they are made of integer
+     * operations: slower, the same bits. */
+    vyre_answer native_divide, native_sqrt;
+    int has_addresses; /* kernels reach buffers by address */
+    int has_calibrated_timestamps;
+    int has_memory_budget; /* the driver tells; otherwise the library counts its own */
+    int has_device_fault;
+    uint64_t mappable_memory_size; /* the largest heap that is the device's own and the host's */
     uint32_t subgroup_size;
     uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
     uint32_t max_storage_buffers, max_push_constants_size;
@@ -158,19 +184,71 @@ VYRE_API uint64_t vyre_device_validation_failures(const vyre_device *device);
 VYRE_API VYRE_CHECK vyre_result vyre_device_wait(vyre_device *device, uint64_t timeout_ns,
                                                  vyre_diag *diag);
 
-/* Everything that costs, since the device was opened. */
+/* Everything that costs, since the device was opened. Counted when it has succeeded. */
 typedef struct vyre_device_counters {
-    uint64_t submissions, waits;
-    uint64_t dispatches, passes, barriers; /* recorded, and passes executed */
-    uint64_t uploads, downloads, upload_size, download_size;
-    uint64_t buffers, imported_buffers;       /* alive */
+    uint64_t submissions, waits; /* vkQueueSubmit; waits that blocked */
+    /* Recorded, with those of judges and of transfers by kernels; passes executed. */
+    uint64_t dispatches, passes, barriers;
+    uint64_t barriers_elided;
+    uint64_t uploads, downloads, upload_size, download_size; /* copies and their bytes */
+    uint64_t buffers, imported_buffers;                      /* alive */
     uint64_t memory_allocations, memory_size; /* device memory: blocks held and their bytes */
-    uint64_t descriptor_writes, pipelines;
+    uint64_t memory_fallbacks; /* device buffers that went to another type of memory */
+    uint64_t memory_evictions; /* idle memory of ours given back to make room */
+    uint64_t descriptor_writes, pipelines, modules;
+    uint64_t pipeline_cache_hits;           /* pipelines that the cache on disk had */
     uint64_t recordings, recordings_reused; /* command buffers recorded, and replayed as they are */
-    uint64_t parked;                        /* dispatches whose wait timed out */
+    uint64_t instances, instance_hits, instance_misses,
+        instance_forks;    /* of replay: alive; taken
+from the pool; made for a new shape; made as all were in flight */
+    uint64_t parked;       /* runs whose wait timed out or failed, or that were dropped: so far */
+    uint64_t parked_alive; /* of these, not yet proven ended */
+    uint64_t splits,
+        segments; /* programs of several segments made into pipelines; their segments */
 } vyre_device_counters;
 VYRE_API void vyre_device_get_counters(const vyre_device *device,
                                        vyre_device_counters *out_counters);
+/* As JSON, schema "vyre.counters/1". Cut at out_size; returns the whole text's length. */
+VYRE_API size_t vyre_device_counters_format_json(const vyre_device_counters *counters, char *out,
+                                                 size_t out_size);
+
+#define VYRE_MAX_HEAPS 16u
+/* Memory by heap. `budget` and `usage` are the driver's figures for the whole process, or, where it
+ * has none, 90 % of the heap and what the library holds. */
+typedef struct vyre_heap {
+    uint64_t size, budget, usage, own; /* bytes; own: held by the library */
+    int is_device_local, is_mappable;
+} vyre_heap;
+VYRE_API uint32_t vyre_device_get_memory(vyre_device *device, vyre_heap out_heaps[VYRE_MAX_HEAPS]);
+/* Gives idle memory back to the driver: staging, replay instances. Returns the bytes. */
+VYRE_API uint64_t vyre_device_trim(vyre_device *device);
+
+/* ---- Loss ------------------------------------------------------------------------------------ */
+
+/* What is known of a device that was lost; all calls on it answer DEVICE_LOST from then on, and
+ * what belongs to it can be destroyed in any order that is allowed otherwise. */
+typedef struct vyre_loss {
+    int is_lost;
+    char program[64]; /* label of what was running first, "" where nothing of ours was */
+    uint32_t segment; /* VYRE_DIAG_NONE: not known */
+    uint32_t pass;    /* the exact one with BREADCRUMBS, else the first of the chunk */
+    int is_exact;     /* segment and pass are from breadcrumbs */
+    char fault[512];  /* what VK_EXT_device_fault says, "" where there is none */
+} vyre_loss;
+VYRE_API void vyre_device_get_loss(vyre_device *device, vyre_loss *out_loss);
+
+/* ---- Pipeline cache as a blob ------------------------------------------------------------------
+ * For hosts that keep their files themselves. */
+
+/* Freed with vyre_device_free_cache. Errors: memory, DEVICE_LOST. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_save_cache(vyre_device *device, void **out_data,
+                                                       size_t *out_size, vyre_diag *diag);
+VYRE_API void vyre_device_free_cache(vyre_device *device, void **data, size_t size);
+/* Adds what the blob holds. A blob that is damaged, another device's or another version's is no
+ * error: *out_is_used (may be NULL) is 0 then, as it is where the host gave the pipeline cache. */
+VYRE_API VYRE_CHECK vyre_result vyre_device_load_cache(vyre_device *device, const void *data,
+                                                       size_t size, int *out_is_used,
+                                                       vyre_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,9 @@ typedef enum vyre_target {
 } vyre_target;
 
 typedef enum vyre_interface {
-    VYRE_INTERFACE_DESCRIPTOR /* set 0, binding = index among the non-shared buffers */
+    VYRE_INTERFACE_DESCRIPTOR, /* set 0, binding = index among the non-shared buffers */
+    VYRE_INTERFACE_ADDRESS /* 64-bit addresses in the parameter block, whose own address is a push
+                              constant; needs bufferDeviceAddress */
 } vyre_interface;
 
 /* Float modes that the module declares; each needs the device property of the same name (for
@@ -30,7 +32,8 @@ typedef struct vyre_kernel_params {
     vyre_target target;
     vyre_interface interface;
     uint32_t float_modes; /* VYRE_FLOAT_* */
-    /* 1: bindings that the program writes may overlap each other; the modules say so (Aliased). */
+    /* 1: bindings that the program writes may overlap each other; the modules say so (Aliased). The
+     * engine makes this variant by itself where a dispatch binds overlapping ranges. */
     int aliased;
     int debug; /* 1: OpName and OpLine for people and debuggers */
     /* Called with the text of every segment after the pass named, "build" for the form before any.
@@ -44,14 +47,42 @@ typedef struct vyre_kernel_params {
 /* Thread-safety: immutable. */
 typedef struct vyre_kernel vyre_kernel;
 
-/* The kernel keeps its own copy of what it needs: the program may be destroyed. params may be NULL.
+/* The kernel holds the program, from which the engine may have other words made: the program may be
+ * destroyed before it, and its memory is given back with the last kernel of it. params may be NULL.
  */
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_compile(const vyre_program *program,
                                                     const vyre_kernel_params *params,
                                                     vyre_kernel **out_kernel, vyre_diag *diag);
 VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 
+/* ---- Kernel files (.vyk) ----------------------------------------------------------------------
+ * A program in canonical form with any number of sets of words, each for one choice of target,
+ * interface, float modes and aliasing, so that nothing is compiled at run time. docs/engine.md has
+ * the format. Read as hostile input: whatever the bytes are, the answer is a kernel or an error.
+ * That the words do what the program says, and that a driver survives them, rests on who made the
+ * file, as with any SPIR-V. */
+
+/* All kernels are of one program; entry i's words become set i. The bytes are allocated with
+ * `allocator` (NULL: malloc) and freed with vyre_kernel_free_data. Errors: INVALID_ARGUMENT
+ * (kernels of different programs or library versions, or two of one choice), INVALID_PROGRAM (one
+ * that vyre_program_print cannot print), OUT_OF_HOST_MEMORY. Same kernels, same bytes. */
+VYRE_API VYRE_CHECK vyre_result vyre_kernel_save(const vyre_kernel *const *kernels, uint32_t count,
+                                                 const vyre_allocator *allocator, void **out_data,
+                                                 size_t *out_size, vyre_diag *diag);
+VYRE_API void vyre_kernel_free_data(const vyre_allocator *allocator, void **data, size_t size);
+/* The kernel for what `params` asks for: from its set of words, or compiled from the program where
+ * the file has none; only then is anything dumped. Sets that differ in interface or aliasing alone
+ * are kept for when the engine needs them. The data may go afterwards. Errors: IO (not a kernel
+ * file, another version, damaged: the message says which), INVALID_PROGRAM, INVALID_ARGUMENT,
+ * OUT_OF_HOST_MEMORY. */
+VYRE_API VYRE_CHECK vyre_result vyre_kernel_load(const void *data, size_t size,
+                                                 const vyre_kernel_params *params,
+                                                 vyre_kernel **out_kernel, vyre_diag *diag);
+/* 1 where the words came from a file and nothing was compiled. */
+VYRE_API int vyre_kernel_is_precompiled(const vyre_kernel *kernel);
+
 VYRE_API const char *vyre_kernel_name(const vyre_kernel *kernel);
+VYRE_API vyre_interface vyre_kernel_interface(const vyre_kernel *kernel);
 VYRE_API uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel);
 
 typedef struct vyre_segment_info {

@@ -455,8 +455,6 @@ static void test_dispatch_that_times_out_keeps_everything(void **state)
     layer.timeouts = 1;
     assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_ERROR_TIMEOUT);
     assert_int_equal(other, 77); /* nothing was read back */
-    layer.timeouts = 1;
-    assert_int_equal(vyre_device_wait(device, 1, &diag), VYRE_ERROR_TIMEOUT);
     assert_int_equal(vyre_device_wait(device, UINT64_MAX, &diag), VYRE_OK);
     assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_OK);
     assert_int_equal(other, 78);
@@ -480,12 +478,282 @@ static void test_dispatch_that_times_out_keeps_everything(void **state)
     resident[0] = engine_resident(buffer, 0, 1);
     params.timeout_ns = 1000;
     assert_int_equal(vyre_dispatch(slow.pipeline, &params, NULL, &diag), VYRE_ERROR_TIMEOUT);
-    assert_int_equal(vyre_dispatch(slow.pipeline, &params, NULL, &diag), VYRE_ERROR_BUSY);
+    /* The pipeline itself is free: another run has memory of its own. */
+    assert_int_equal(vyre_dispatch(slow.pipeline, &params, NULL, &diag), VYRE_ERROR_TIMEOUT);
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_ERROR_BUSY);
     assert_non_null(strstr(diag.message, "timed out"));
     engine_release(&slow); /* waits */
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
     engine_release(&p);
+    vyre_device_destroy(&device);
+}
+
+/* ---- Devices that the layer plays ------------------------------------------------------------ */
+
+static const char until_text[] = "program down\nworkgroup 8\nfixpoint 100 until f\n"
+                                 "inout a : u32[]\ninout r : u32[]\nscratch f : u32[1]\n"
+                                 "kernel { let i = gid.x\n  if i < len(a) { r[i] = r[i] + 1\n"
+                                 "  if a[i] != 0 { a[i] = a[i] - 1  f[0] = 1 } } }\n";
+
+/* Borrowed both ways, resident, several segments, a fixpoint that the device ends, twice each. */
+static void run_set(vyre_device *device)
+{
+    engine_program chain = engine_build(device, chain_text);
+    engine_program down = engine_build(device, until_text);
+    run_chain(&chain, 1000);
+    run_chain(&chain, 77);
+    run_chain(&chain, 77);
+    uint32_t r[100];
+    memset(r, 0, sizeof r);
+    vyre_buffer buffer = engine_buffer(device, sizeof r, r);
+    for (uint32_t round = 1; round <= 2; round++) {
+        uint32_t a[100];
+        for (uint32_t i = 0; i < 100; i++) {
+            a[i] = i % 13;
+        }
+        vyre_binding bindings[] = {engine_host_inout(a, 100),
+                                   engine_resident(buffer, 0, 100),
+                                   {.kind = VYRE_BINDING_NONE}};
+        vyre_report report = engine_run(&down, bindings, 3, NULL, 0, 100, 0);
+        assert_int_equal(report.passes, 13);
+        assert_int_equal(report.convergence, VYRE_CONVERGENCE_YES);
+        vyre_diag diag;
+        assert_int_equal(vyre_buffer_download(device, buffer, 0, r, sizeof r, &diag), VYRE_OK);
+        for (uint32_t i = 0; i < 100; i++) {
+            assert_int_equal(a[i], 0);
+            assert_int_equal(r[i], round * 13);
+        }
+    }
+    engine_release(&down);
+    engine_release(&chain);
+    vyre_diag diag;
+    assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
+}
+
+static void run_set_on(layer_settings settings)
+{
+    layer_reset();
+    layer = settings;
+    vyre_device *device = engine_open(0);
+    run_set(device);
+    engine_close(&device);
+    assert_true(layer_judged() > 100);
+    assert_int_equal(layer_unjudged(), 0);
+    assert_int_equal(layer_bad_ranges(), 0);
+    assert_int_equal(layer_alive(), 0);
+}
+
+static void test_programs_are_right_on_every_played_device(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const layer_settings devices[] = {
+        {.no_timestamps = true},
+        {.wrap_timestamps = true},
+        {.no_coherent_memory = true},
+        {.heaps = LAYER_HEAPS_SEPARATE},
+        {.heaps = LAYER_HEAPS_REBAR},
+        {.heaps = LAYER_HEAPS_SEPARATE, .no_coherent_memory = true},
+        {.heaps = LAYER_HEAPS_REBAR, .no_coherent_memory = true},
+        {.max_allocations = 16},
+        {.max_shared = 16384},
+        {.three_families = true},
+        {.no_optional = true},
+        {.no_addresses = true},
+        {.no_push_descriptor = true},
+        {.no_addresses = true, .no_push_descriptor = true},
+        {.max_push = 128},
+        {.offset_alignment = 256},
+        {.max_groups = 5},
+        {.no_optional = true,
+         .no_timestamps = true,
+         .no_coherent_memory = true,
+         .heaps = LAYER_HEAPS_SEPARATE,
+         .three_families = true,
+         .max_allocations = 16,
+         .max_push = 128,
+         .offset_alignment = 256},
+    };
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        print_message("device %u\n", (unsigned)i);
+        run_set_on(devices[i]);
+    }
+}
+
+static void test_layer_plays_limits_and_families(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer.max_shared = 16384;
+    layer.max_push = 128;
+    layer.offset_alignment = 256;
+    layer.three_families = true;
+    vyre_device *device = engine_open(0);
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    assert_int_equal(info.max_shared_size, 16384);
+    assert_int_equal(info.max_push_constants_size, 128);
+    assert_int_equal(info.offset_alignment, 256);
+    assert_int_equal(layer_queue_family(), 1); /* compute without graphics */
+    /* An offset that the device could take otherwise. */
+    engine_program p = engine_build(device, "program p\nworkgroup 1\ninout a : u32[]\n"
+                                            "kernel { a[0] = 1 }\n");
+    vyre_buffer buffer = engine_buffer(device, 1024, NULL);
+    vyre_binding bindings[] = {engine_resident(buffer, 128, 4)};
+    vyre_dispatch_params params;
+    vyre_dispatch_params_init(&params);
+    params.bindings = bindings;
+    params.binding_count = 1;
+    params.groups[0] = 1;
+    vyre_diag diag;
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(diag.message, "256"));
+    bindings[0].offset = 256;
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_OK);
+    engine_release(&p);
+    vyre_device_destroy(&device);
+    assert_int_equal(layer_bad_ranges(), 0);
+}
+
+static void test_layer_plays_clocks_that_wrap(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer.wrap_timestamps = true;
+    vyre_device *device = engine_open(0);
+    engine_program p = engine_build(device, "program slow\nworkgroup 64\ninout a : u32[]\n"
+                                            "kernel { var x : u32 = gid.x\n"
+                                            "  for i in 0 .. 300000 {\n"
+                                            "    x = x * 1664525 + (x >> 3) }\n"
+                                            "  a[0] = x }\n");
+    uint32_t a = 0;
+    vyre_binding bindings[] = {engine_host_inout(&a, 1)};
+    vyre_report report = engine_run(&p, bindings, 1, NULL, 0, 1, 0);
+    /* The wrap lies inside: taken for a difference of 64 bits it would be hundreds of years, and
+     * of 36 bits without the mask more than a minute. */
+    assert_true(report.device_dispatches_ns != VYRE_NS_NONE);
+    assert_true(report.device_dispatches_ns <= report.device_ns);
+    assert_true(report.device_ns <= report.wall_ns);
+    assert_true(report.device_dispatches_ns > 0);
+    engine_release(&p);
+    vyre_device_destroy(&device);
+}
+
+static void test_layer_keeps_copies_of_non_coherent_memory_apart(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer.no_coherent_memory = true;
+    vyre_device *device = engine_open(0);
+    uint32_t from[64], to[64] = {0};
+    for (uint32_t i = 0; i < 64; i++) {
+        from[i] = i * 3;
+    }
+    vyre_buffer buffer = engine_buffer(device, sizeof from, NULL);
+    vyre_diag diag;
+    /* A flush that is dropped by a failure leaves the device's copy as it was. */
+    assert_int_equal(vyre_buffer_upload(device, buffer, 0, from, sizeof from, &diag), VYRE_OK);
+    assert_true(layer_count(LAYER_FLUSH) > 0);
+    layer.drop_flushes = true;
+    uint32_t other[64] = {0};
+    assert_int_equal(vyre_buffer_upload(device, buffer, 0, other, sizeof other, &diag), VYRE_OK);
+    layer.drop_flushes = false;
+    assert_int_equal(vyre_buffer_download(device, buffer, 0, to, sizeof to, &diag), VYRE_OK);
+    assert_memory_equal(from, to, sizeof from);
+    assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
+    vyre_device_destroy(&device);
+}
+
+static void test_layer_plays_heaps_that_are_full(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_buffer_params params;
+    vyre_buffer_params_init(&params);
+    params.size = (uint64_t)48 << 20;
+    for (uint32_t separate = 0; separate < 2; separate++) {
+        layer_reset();
+        layer.heaps = LAYER_HEAPS_SEPARATE;
+        layer.heap_room[0] = (uint64_t)64 << 20;
+        layer.heap_room[1] = separate ? (uint64_t)1 << 30 : (uint64_t)64 << 20;
+        vyre_device *device = engine_open(0);
+        vyre_buffer first = {0}, second = {0}, third = {0};
+        vyre_diag diag;
+        assert_int_equal(vyre_buffer_create(device, &params, &first, &diag), VYRE_OK);
+        /* The device's own is full: the host's, where that has room. */
+        vyre_result code = vyre_buffer_create(device, &params, &second, &diag);
+        if (code != VYRE_OK) {
+            assert_int_equal(code, VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
+            assert_non_null(strstr(diag.message, "Fix: "));
+        }
+        assert_true(code == VYRE_OK || !separate);
+        params.size = (uint64_t)2 << 30;
+        assert_int_equal(vyre_buffer_create(device, &params, &third, &diag),
+                         VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
+        params.size = (uint64_t)48 << 20;
+        assert_int_equal(vyre_buffer_destroy(device, &first, &diag), VYRE_OK);
+        vyre_device_destroy(&device);
+        assert_int_equal(layer_alive(), 0);
+    }
+}
+
+static void test_layer_plays_few_allocations(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer.max_allocations = 3;
+    vyre_device *device = engine_open(0);
+    vyre_buffer buffers[8];
+    vyre_buffer_params params;
+    vyre_buffer_params_init(&params);
+    params.size = (uint64_t)160 << 20; /* too large to share a block */
+    vyre_diag diag;
+    uint32_t made = 0;
+    vyre_result code = VYRE_OK;
+    while (made < 8 && code == VYRE_OK) {
+        code = vyre_buffer_create(device, &params, &buffers[made], &diag);
+        made += code == VYRE_OK;
+    }
+    assert_int_equal(code, VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
+    assert_in_range(made, 1, 3);
+    for (uint32_t i = 0; i < made; i++) {
+        assert_int_equal(vyre_buffer_destroy(device, &buffers[i], &diag), VYRE_OK);
+    }
+    vyre_device_destroy(&device);
+}
+
+static void test_layer_hides_what_is_optional(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device_info info;
+    layer.no_addresses = true;
+    vyre_device *device = engine_open(0);
+    vyre_device_get_info(device, &info);
+    assert_int_equal(info.has_addresses, 0);
+    vyre_device_destroy(&device);
+    layer.no_optional = true;
+    device = engine_open(0);
+    vyre_device_get_info(device, &info);
+    assert_int_equal(info.target, VYRE_TARGET_VULKAN_1_2);
+    assert_int_equal(info.has_memory_budget, 0);
+    assert_int_equal(info.has_calibrated_timestamps, 0);
+    assert_int_equal(info.has_device_fault, 0);
+    vyre_device_destroy(&device);
+}
+
+static void test_layer_shows_old_values_until_someone_waits(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer.slow_polls = true;
+    layer.fail_only = "vkWaitSemaphores"; /* counted */
+    vyre_device *device = engine_open(0);
+    engine_program chain = engine_build(device, chain_text);
+    uint32_t before = layer_fallible_calls();
+    run_chain(&chain, 100);
+    assert_true(layer_fallible_calls() > before);
+    engine_release(&chain);
     vyre_device_destroy(&device);
 }
 
@@ -504,6 +772,14 @@ int main(void)
         T(test_dispatch_survives_each_failure),
         T(test_device_lost_is_sticky_and_named),
         T(test_dispatch_that_times_out_keeps_everything),
+        T(test_programs_are_right_on_every_played_device),
+        T(test_layer_plays_limits_and_families),
+        T(test_layer_plays_clocks_that_wrap),
+        T(test_layer_keeps_copies_of_non_coherent_memory_apart),
+        T(test_layer_plays_heaps_that_are_full),
+        T(test_layer_plays_few_allocations),
+        T(test_layer_hides_what_is_optional),
+        T(test_layer_shows_old_values_until_someone_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

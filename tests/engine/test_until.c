@@ -158,11 +158,13 @@ static void test_until_grows_its_chunks(void **state)
     /* 1 + 2 + 4 + 8 passes and a fifth chunk ahead at most; then the outputs. */
     vyre_report report = count_down(&p, 14, 0, a);
     assert_int_equal(report.passes, 15);
-    assert_in_range(report.chunks, 4, 5);
-    assert_in_range(report.submissions, report.chunks, report.chunks + 1);
+    assert_in_range(report.chunks, 5, 6);
+    assert_in_range(report.submissions, 3, report.chunks);
     report = count_down(&p, 1u << 30, 1, a);
     assert_int_equal(report.submissions, 1);
-    /* The first pass is direct, all others are not. */
+    /* The first pass is direct, all others are not. A pipeline that has recorded nothing yet: */
+    engine_release(&p);
+    p = engine_build_bound(device, countdown_text, VYRE_BINDINGS_DESCRIPTOR);
     layer_clear_events();
     (void)count_down(&p, 2, 0, a);
     uint32_t judges_and_first = layer_count(LAYER_DISPATCH);

@@ -417,7 +417,7 @@ static void test_kernel_refuses_bad_params(void **state)
     vyre_kernel_params params = {.target = (vyre_target)7};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "target");
     params = (vyre_kernel_params){.interface = (vyre_interface)3};
-    refuse(program, &params, VYRE_ERROR_UNSUPPORTED_FEATURE, "interface");
+    refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "interface");
     params = (vyre_kernel_params){.float_modes = 8};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "float modes");
     params = (vyre_kernel_params){.dump_after = "unroll", .dump = on_dump};

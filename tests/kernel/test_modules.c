@@ -1,5 +1,5 @@
 /* What the whole compiler makes is accepted by spirv-val for its target: control flow of every
- * shape, generated programs, with and without debug data. */
+ * shape, generated programs, in both forms, with and without debug data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,11 +41,12 @@ static void check_text(const char *what, const char *text, size_t size)
     if (vyre_program_parse(text, size, NULL, NULL, &program, &diag) != VYRE_OK) {
         fail_msg("%s: %u:%u: %s", what, diag.line, diag.column, diag.message);
     }
-    for (int variant = 0; variant < 4; variant++) {
-        vyre_kernel_params params = {.target = variant & 1 ? VYRE_TARGET_VULKAN_1_2
-                                                           : VYRE_TARGET_VULKAN_1_3,
-                                     .debug = variant >> 1,
-                                     .aliased = variant >> 1};
+    for (int variant = 0; variant < 8; variant++) {
+        vyre_kernel_params params = {
+            .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
+            .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+            .debug = variant >> 1 & 1,
+            .aliased = variant >> 1 & 1};
         vyre_kernel *kernel = NULL;
         if (vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK) {
             fail_msg("%s: %s", what, diag.message);

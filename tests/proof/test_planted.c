@@ -5,6 +5,7 @@
  *   WORDS      tests/support/lint.c, for what no result on a processor's driver can show
  *   VALIDATOR  spirv-val */
 #include "codegen/kernel.h"
+#include "codegen/spirv/interface.h"
 #include "tests/support/differential.h"
 #include "tests/support/lint.h"
 #include "vyre/text.h"
@@ -108,6 +109,12 @@ static const fault faults[] = {
     {"NoContraction left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNoContraction, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "",
      "let x = bitcast<u32>(floats[gid.x] * 3.0 + floats[gid.x + 1u])\n" OUT},
+    {"native division by default", WORDS, OPCODE, SpvOpSpecConstantFalse, 0, 0, 0,
+     SpvOpSpecConstantTrue, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = bitcast<u32>(floats[gid.x] / floats[gid.x + 1u])\n" OUT},
+    {"native square root chosen by the division's constant", WORDS, WORD, SpvOpDecorate, 3,
+     VY_SPEC_NATIVE_SQRT, 3, VY_SPEC_NATIVE_DIVIDE, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = bitcast<u32>(sqrt(floats[gid.x]))\n" OUT},
     {"Aliased left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationAliased, 0, 0,
      VYRE_TARGET_VULKAN_1_3, true, "", "let x = words[gid.x]\n" OUT},
     {"Coherent left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationCoherent, 0, 0,
@@ -133,6 +140,37 @@ static const fault faults[] = {
      VYRE_TARGET_VULKAN_1_3, false, "",
      "var x = 1u for i in 0u .. words[gid.x] % 4u { if words[i] > 100u { x = i } }\n" OUT},
     {"result of another type", VALIDATOR, COPY, SpvOpULessThan, 0, 0, 1, 3, VYRE_TARGET_VULKAN_1_3,
+     false, "", "let x = words[gid.x]\n" OUT},
+};
+
+/* In the address form. The program's eight addresses begin at word 28 of the parameter block. */
+static const fault address_faults[] = {
+    {"atomic in workgroup scope", WORDS, OPERAND, SpvOpAtomicIAdd, 0, 0, 4, 2,
+     VYRE_TARGET_VULKAN_1_3, false, "", "barrier atomic_add(common[0u], 1u)\n"},
+    {"NonWritable left out", WORDS, ERASE, SpvOpMemberDecorate, 3, SpvDecorationNonWritable, 0, 0,
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"Coherent left out", WORDS, ERASE, SpvOpMemberDecorate, 3, SpvDecorationCoherent, 0, 0,
+     VYRE_TARGET_VULKAN_1_2, false, "",
+     "even_out[gid.x * 4u] = 1u barrier odd_out[gid.x * 4u] = even_out[gid.x * 4u]\n"},
+    {"one block type for read-only and written bindings", WORDS, SAME, SpvOpBitcast, 0, 0, 1, 0,
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"NonPrivatePointer left out", WORDS, WORD, SpvOpStore, 3,
+     SpvMemoryAccessNonPrivatePointerMask | SpvMemoryAccessAlignedMask, 3,
+     SpvMemoryAccessAlignedMask, VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"words aligned to 16 bytes", WORDS, WORD, SpvOpLoad, 4, SpvMemoryAccessAlignedMask, 5, 16,
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"high word of another address", WORDS, CONSTANT, 0, 0, 0, 35, 37, VYRE_TARGET_VULKAN_1_3,
+     false, "", "let x = words[gid.x]\n" OUT},
+    {"address of the first parameters", WORDS, CONSTANT, 0, 0, 0, 34, 26, VYRE_TARGET_VULKAN_1_3,
+     false, "", "let x = words[gid.x]\n" OUT},
+    {"logical addressing", WORDS, WORD, SpvOpMemoryModel, 0, 0, 1, SpvAddressingModelLogical,
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+    {"alignment left out", VALIDATOR, WORD, SpvOpStore, 3,
+     SpvMemoryAccessNonPrivatePointerMask | SpvMemoryAccessAlignedMask, 3,
+     SpvMemoryAccessNonPrivatePointerMask, VYRE_TARGET_VULKAN_1_3, false, "",
+     "let x = words[gid.x]\n" OUT},
+    {"capability left out", VALIDATOR, WORD, SpvOpCapability, 1,
+     SpvCapabilityPhysicalStorageBufferAddresses, 1, SpvCapabilityShader, VYRE_TARGET_VULKAN_1_2,
      false, "", "let x = words[gid.x]\n" OUT},
 };
 
@@ -244,7 +282,7 @@ static void plant_hook(void *user, vyre_kernel *kernel)
 
 /* ---- Judges ---------------------------------------------------------------------------------- */
 
-static vyre_kernel *compile(const fault *f, vyre_kernel_params *params)
+static vyre_kernel *compile(const fault *f, vyre_interface interface, vyre_kernel_params *params)
 {
     vy_text text;
     vyre_program *program = NULL;
@@ -254,6 +292,7 @@ static vyre_kernel *compile(const fault *f, vyre_kernel_params *params)
     memset(params, 0, sizeof *params);
     params->struct_size = sizeof *params;
     params->target = f->target;
+    params->interface = interface;
     params->aliased = f->aliased;
     params->float_modes = VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE |
                           VYRE_FLOAT_DENORM_PRESERVE;
@@ -271,7 +310,9 @@ static bool lint_complains(const vyre_kernel *kernel, const vyre_kernel_params *
     vy_lint_expectation expectation = {.target = params->target,
                                        .float_modes = params->float_modes,
                                        .aliased = params->aliased,
-                                       .binding_count = vyre_kernel_binding_count(kernel)};
+                                       .binding_count = vyre_kernel_binding_count(kernel),
+                                       .interface = params->interface,
+                                       .param_count = vyre_kernel_param_count(kernel)};
     char message[256];
     for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
         vyre_segment_info info;
@@ -301,10 +342,10 @@ static bool validator_complains(const vyre_kernel *kernel, const vyre_kernel_par
     return complains;
 }
 
-static void judge_words(const fault *f)
+static void judge_words(const fault *f, vyre_interface interface)
 {
     vyre_kernel_params params;
-    vyre_kernel *kernel = compile(f, &params);
+    vyre_kernel *kernel = compile(f, interface, &params);
     bool (*complains)(const vyre_kernel *, const vyre_kernel_params *) =
         f->judge == WORDS ? lint_complains : validator_complains;
     if (complains(kernel, &params)) {
@@ -342,9 +383,13 @@ static void test_words_and_validator_find_planted_faults(void **state)
     uint32_t count = 0;
     for (uint32_t i = 0; i < VY_COUNT_OF(faults); i++) {
         if (faults[i].judge != VALUE) {
-            judge_words(&faults[i]);
+            judge_words(&faults[i], VYRE_INTERFACE_DESCRIPTOR);
             count++;
         }
+    }
+    for (uint32_t i = 0; i < VY_COUNT_OF(address_faults); i++) {
+        judge_words(&address_faults[i], VYRE_INTERFACE_ADDRESS);
+        count++;
     }
     print_message("    %u faults found\n", count);
 }

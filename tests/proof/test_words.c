@@ -1,6 +1,6 @@
-/* Everything that is emitted: each program of shaders/ and generated ones, for both targets,
- * aliased and not, passes spirv-val and the judge of words, and is the same bytes when compiled
- * again. */
+/* Everything that is emitted: each program of shaders/ and generated ones, for both targets, in
+ * both forms, aliased and not, passes spirv-val and the judge of words, and is the same bytes when
+ * compiled again. */
 #include "tests/support/differential.h"
 #include "tests/support/lint.h"
 #include "vyre/text.h"
@@ -35,11 +35,12 @@ static void check_module(spv_context context, const char *name, uint32_t segment
 
 static void check_program(spv_context contexts[2], const char *name, const vyre_program *program)
 {
-    for (uint32_t variant = 0; variant < 4; variant++) {
+    for (uint32_t variant = 0; variant < 8; variant++) {
         vyre_kernel_params params = {
             .struct_size = sizeof params,
             .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
-            .aliased = variant >= 2,
+            .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+            .aliased = variant >> 1 & 1,
             .float_modes = variant & 1 ? 0 : VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_DENORM_PRESERVE};
         vyre_kernel *kernel = NULL, *again = NULL;
         vyre_diag diag;
@@ -50,7 +51,9 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
         vy_lint_expectation expectation = {.target = params.target,
                                            .float_modes = params.float_modes,
                                            .aliased = params.aliased,
-                                           .binding_count = vyre_kernel_binding_count(kernel)};
+                                           .binding_count = vyre_kernel_binding_count(kernel),
+                                           .interface = params.interface,
+                                           .param_count = vyre_kernel_param_count(kernel)};
         for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
             vyre_segment_info info, same;
             vyre_kernel_segment(kernel, s, &info);

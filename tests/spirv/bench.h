@@ -4,7 +4,7 @@
 #define VY_TESTS_BENCH_H
 
 #include "form.h"
-#include "machine.h"
+#include "tests/support/machine.h"
 
 typedef struct bench {
     form form;

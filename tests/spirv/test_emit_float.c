@@ -34,22 +34,37 @@ static void check_pair(bench *b, double (*expect)(double, double), uint32_t x, u
     }
 }
 
-static void check_many(vyre_op op, double (*expect)(double, double), uint32_t operands,
-                       uint32_t random_count, int sqrt_error)
+/* Turns the device's own division and square root on. */
+static void choose_native(bench *b)
 {
-    bench b;
+    for (uint32_t id = VY_SPEC_NATIVE_DIVIDE; id <= VY_SPEC_NATIVE_SQRT; id++) {
+        b->machine.spec[id] = 1;
+        b->machine.has_spec[id] = true;
+    }
+}
+
+static void check_all(bench *b, double (*expect)(double, double), uint32_t operands,
+                      uint32_t random_count)
+{
     uint64_t seed = 20240607;
-    bench_init(&b, op, VYRE_TYPE_F32, VYRE_TYPE_F32, operands);
-    b.machine.sqrt_error = sqrt_error;
     for (size_t i = 0; i < VY_COUNT_OF(edges); i++) {
         for (size_t k = 0; k < (operands > 1 ? VY_COUNT_OF(edges) : 1); k++) {
-            check_pair(&b, expect, edges[i], edges[k]);
+            check_pair(b, expect, edges[i], edges[k]);
         }
     }
     for (uint32_t i = 0; i < random_count; i++) {
         uint32_t x = random_f32(&seed);
-        check_pair(&b, expect, x, random_f32(&seed));
+        check_pair(b, expect, x, random_f32(&seed));
     }
+}
+
+static void check_many(vyre_op op, double (*expect)(double, double), uint32_t operands,
+                       uint32_t random_count, int sqrt_error)
+{
+    bench b;
+    bench_init(&b, op, VYRE_TYPE_F32, VYRE_TYPE_F32, operands);
+    b.machine.sqrt_error = sqrt_error;
+    check_all(&b, expect, operands, random_count);
     bench_finish(&b);
 }
 
@@ -167,6 +182,46 @@ static void test_sqrt_forgives_the_device(void **state)
     for (size_t i = 0; i < VY_COUNT_OF(errors); i++) {
         check_many(VYRE_OP_SQRT, root, 1, 8000, errors[i]);
     }
+}
+
+/* By far fewer instructions, so it is not the other way that ran. */
+static void test_native_division_and_sqrt_give_the_same_bits(void **state)
+{
+    static const struct {
+        vyre_op op;
+        double (*expect)(double, double);
+        uint32_t operands;
+    } rows[] = {{VYRE_OP_DIV, quotient, 2}, {VYRE_OP_SQRT, root, 1}};
+    (void)state;
+    for (size_t row = 0; row < VY_COUNT_OF(rows); row++) {
+        bench exact, native;
+        bench_init(&exact, rows[row].op, VYRE_TYPE_F32, VYRE_TYPE_F32, rows[row].operands);
+        bench_init(&native, rows[row].op, VYRE_TYPE_F32, VYRE_TYPE_F32, rows[row].operands);
+        choose_native(&native);
+        check_all(&native, rows[row].expect, rows[row].operands, 5000);
+        for (size_t i = 0; i < VY_COUNT_OF(edges) * VY_COUNT_OF(edges); i++) {
+            uint32_t x = edges[i % VY_COUNT_OF(edges)], y = edges[i / VY_COUNT_OF(edges)];
+            assert_int_equal(bench_run(&native, x, y, 0, 0), bench_run(&exact, x, y, 0, 0));
+            assert_true(native.machine.steps + 30 < exact.machine.steps);
+        }
+        bench_finish(&exact);
+        bench_finish(&native);
+    }
+}
+
+/* One that is wrong shows: the words use it only where they are told to. */
+static void test_native_sqrt_is_used_where_it_is_chosen_alone(void **state)
+{
+    (void)state;
+    bench b;
+    bench_init(&b, VYRE_OP_SQRT, VYRE_TYPE_F32, VYRE_TYPE_F32, 1);
+    b.machine.sqrt_error = 3;
+    assert_int_equal(bench_run(&b, bits_of(4.0f), 0, 0, 0), bits_of(2.0f));
+    choose_native(&b);
+    assert_int_equal(bench_run(&b, bits_of(4.0f), 0, 0, 0), bits_of(2.0f) + 3);
+    b.machine.spec[VY_SPEC_NATIVE_SQRT] = 0;
+    assert_int_equal(bench_run(&b, bits_of(4.0f), 0, 0, 0), bits_of(2.0f));
+    bench_finish(&b);
 }
 
 static void test_exact_operators_match_c(void **state)
@@ -535,6 +590,8 @@ int main(void)
         cmocka_unit_test(test_division_by_a_literal_is_correctly_rounded),
         cmocka_unit_test(test_sqrt_is_correctly_rounded),
         cmocka_unit_test(test_sqrt_forgives_the_device),
+        cmocka_unit_test(test_native_division_and_sqrt_give_the_same_bits),
+        cmocka_unit_test(test_native_sqrt_is_used_where_it_is_chosen_alone),
         cmocka_unit_test(test_exact_operators_match_c),
         cmocka_unit_test(test_extremes_prefer_numbers_and_order_zeros),
         cmocka_unit_test(test_comparisons_and_tests_match_c),

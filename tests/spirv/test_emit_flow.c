@@ -279,8 +279,8 @@ static void test_records_are_claimed_once(void **state)
     rig r;
     rig_init(&r, "record");
     r.params[VY_PARAM_PASS_BASE] = 4;
-    r.m.push[0] = 2; /* pass 6 */
-    r.m.push[1] = 9; /* execution 9 */
+    r.m.push[VY_PUSH_PASS / 4] = 2;      /* pass 6 */
+    r.m.push[VY_PUSH_EXECUTION / 4] = 9; /* execution 9 */
     rig_run(&r, 0, 40);
     assert_int_equal(r.records[VY_RECORD_PASS], 7);
     assert_int_equal(r.records[VY_RECORD_EXECUTION], 10);
@@ -289,10 +289,10 @@ static void test_records_are_claimed_once(void **state)
     rig_run(&r, 0, 12);
     rig_run(&r, 0, 30);
     assert_int_equal(r.records[VY_RECORD_SITES + 3], ~12u);
-    r.m.push[1] = 10; /* a later execution of the same pass */
+    r.m.push[VY_PUSH_EXECUTION / 4] = 10; /* a later execution of the same pass */
     rig_run(&r, 0, 1);
-    r.m.push[0] = 3; /* a later pass, an execution of the same number */
-    r.m.push[1] = 9;
+    r.m.push[VY_PUSH_PASS / 4] = 3; /* a later pass, an execution of the same number */
+    r.m.push[VY_PUSH_EXECUTION / 4] = 9;
     rig_run(&r, 0, 1);
     assert_int_equal(r.records[VY_RECORD_SITES + 3], ~12u);
     rig_finish(&r);
@@ -307,8 +307,8 @@ static void test_inputs_add_up(void **state)
     r.f.program.workgroup[1] = 2;
     rig_start(&r);
     r.params[VY_PARAM_PASS_BASE] = 100;
-    r.m.push[0] = 7;
-    r.m.push[3] = 33; /* host index 1: where it is stored */
+    r.m.push[VY_PUSH_PASS / 4] = 7;
+    r.m.push[VY_PUSH_INDICES / 4 + 1] = 33; /* host index 1: where it is stored */
     r.m.workgroup[1] = 3;
     r.m.workgroup[2] = 2;
     r.m.local[1] = 1;

@@ -1,5 +1,5 @@
-/* The assembly of every construct is the stored one, in both targets. What was stored was looked
- * at: VYRE_UPDATE_GOLDEN=1 stores anew. */
+/* The assembly of every construct is the stored one, in both targets and, where memory shows, in
+ * the address form. What was stored was looked at: VYRE_UPDATE_GOLDEN=1 stores anew. */
 #include "constructs.h"
 #include "judge.h"
 
@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static void check(const construct *row, vyre_target target, const char *suffix)
+static void check(const construct *row, vyre_target target, vyre_interface interface,
+                  const char *suffix)
 {
     char name[64];
     form f;
     form_init(&f);
     row->build(&f);
     f.options.target = target;
+    f.options.interface = interface;
     f.options.float_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
     form_emit(&f);
     snprintf(name, sizeof name, "%s%s", row->name, suffix);
@@ -29,8 +31,23 @@ static void test_constructs_match_stored_assembly(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < construct_count; i++) {
-        check(&constructs[i], VYRE_TARGET_VULKAN_1_3, "");
+        check(&constructs[i], VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR, "");
     }
+}
+
+static void check_some(const char *const *names, size_t count, vyre_target target,
+                       vyre_interface interface, const char *suffix)
+{
+    size_t found = 0;
+    for (uint32_t i = 0; i < construct_count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            if (strcmp(names[k], constructs[i].name) == 0) {
+                check(&constructs[i], target, interface, suffix);
+                found++;
+            }
+        }
+    }
+    assert_int_equal(found, count);
 }
 
 /* Where the memory model shows. */
@@ -38,13 +55,19 @@ static void test_vulkan12_constructs_match_stored_assembly(void **state)
 {
     static const char *const names[] = {"copy", "atomics", "float_atomics", "shared", "record"};
     (void)state;
-    for (uint32_t i = 0; i < construct_count; i++) {
-        for (size_t k = 0; k < VY_COUNT_OF(names); k++) {
-            if (strcmp(names[k], constructs[i].name) == 0) {
-                check(&constructs[i], VYRE_TARGET_VULKAN_1_2, ".vulkan12");
-            }
-        }
-    }
+    check_some(names, VY_COUNT_OF(names), VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_DESCRIPTOR,
+               ".vulkan12");
+}
+
+static void test_address_constructs_match_stored_assembly(void **state)
+{
+    static const char *const names[] = {"copy", "atomics", "record", "spill", "tables"};
+    static const char *const names12[] = {"copy", "atomics"};
+    (void)state;
+    check_some(names, VY_COUNT_OF(names), VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS,
+               ".address");
+    check_some(names12, VY_COUNT_OF(names12), VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_ADDRESS,
+               ".address.vulkan12");
 }
 
 static void test_debugging_data_matches_stored_assembly(void **state)
@@ -72,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constructs_match_stored_assembly),
         cmocka_unit_test(test_vulkan12_constructs_match_stored_assembly),
+        cmocka_unit_test(test_address_constructs_match_stored_assembly),
         cmocka_unit_test(test_debugging_data_matches_stored_assembly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

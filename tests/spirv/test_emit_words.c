@@ -275,9 +275,11 @@ static void test_float_arithmetic_is_never_contracted(void **state)
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpFDiv), 2);
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpFunctionCall), 1); /* the body */
     form_finish(&f);
-    /* Exact division has no division of the device in it. */
+    /* Exact division has the device's own in its helper alone, behind a constant that is off. */
     build(&f, "divide", VYRE_TARGET_VULKAN_1_3);
-    assert_int_equal(judge_count(f.words, f.word_count, SpvOpFDiv), 0);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpFDiv), 1);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpSpecConstantTrue), 0);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpSpecConstantFalse), 3);
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpFunction), 4); /* two helpers */
     form_finish(&f);
 }

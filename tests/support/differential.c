@@ -16,6 +16,7 @@ typedef struct run {
     vyre_program *program;
     vyre_kernel *kernel;
     vyre_pipeline *pipeline;
+    vyre_buffer residents[MAX_BINDINGS];
     uint32_t count, counts[MAX_BINDINGS];
     vyre_buffer_mode modes[MAX_BINDINGS];
     vyre_type types[MAX_BINDINGS];
@@ -86,7 +87,33 @@ static vyre_result interpret(run *r, const vy_generated *info, bool flush)
     return vyre_interp_run(r->program, &params, &r->wanted, &r->diag);
 }
 
-static vyre_result dispatch(run *r, const vy_generated *info)
+/* Resident buffers with the inputs, poisoned where the program makes them zero itself. */
+static vyre_result make_resident(run *r, vyre_device *device, vyre_binding *bindings)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        uint64_t size = r->counts[i] * 4ull;
+        if (bindings[i].kind != VYRE_BINDING_HOST) {
+            continue;
+        }
+        vyre_buffer_params params;
+        vyre_buffer_params_init(&params);
+        params.size = size;
+        vyre_result code = vyre_buffer_create(device, &params, &r->residents[i], &r->diag);
+        const void *data = r->inputs[i] ? r->inputs[i] : r->got[i];
+        if (code == VYRE_OK) {
+            code = vyre_buffer_upload(device, r->residents[i], 0, data, size, &r->diag);
+        }
+        if (code != VYRE_OK) {
+            return code;
+        }
+        bindings[i].kind = VYRE_BINDING_RESIDENT;
+        bindings[i].buffer = r->residents[i];
+        bindings[i].in = NULL;
+    }
+    return VYRE_OK;
+}
+
+static vyre_result dispatch(run *r, vyre_device *device, bool is_resident, const vy_generated *info)
 {
     vyre_binding bindings[MAX_BINDINGS];
     memset(bindings, 0, sizeof bindings);
@@ -103,7 +130,11 @@ static vyre_result dispatch(run *r, const vy_generated *info)
     params.params = info->params;
     params.param_count = 3;
     params.groups[0] = info->groups;
-    return vyre_dispatch(r->pipeline, &params, &r->report, &r->diag);
+    vyre_result code = is_resident ? make_resident(r, device, bindings) : VYRE_OK;
+    if (code == VYRE_OK) {
+        code = vyre_dispatch(r->pipeline, &params, &r->report, &r->diag);
+    }
+    return code;
 }
 
 static void compare(const run *r, vy_comparison *out)
@@ -170,11 +201,20 @@ static void run_and_compare(run *r, vyre_device *device, const char *text, size_
     if (hook) {
         hook(hook_user, r->kernel);
     }
-    if (vyre_pipeline_create(device, r->kernel, NULL, &r->pipeline, &r->diag) != VYRE_OK) {
+    /* Each seed by one way of binding, over borrowed or resident memory; faults are planted in the
+     * kernel's own words. */
+    vyre_pipeline_params pipeline_params;
+    vyre_pipeline_params_init(&pipeline_params);
+    pipeline_params.bindings = VYRE_BINDINGS_DESCRIPTOR;
+    if (!hook && seed % 2 == 0 && device_info.has_addresses) {
+        pipeline_params.bindings = VYRE_BINDINGS_ADDRESS;
+    }
+    if (vyre_pipeline_create(device, r->kernel, &pipeline_params, &r->pipeline, &r->diag) !=
+        VYRE_OK) {
         fail(out, VY_BROKEN, "pipeline", &r->diag);
         return;
     }
-    if (dispatch(r, info) != VYRE_OK) {
+    if (dispatch(r, device, seed % 4 >= 2, info) != VYRE_OK) {
         fail(out, VY_BROKEN, "dispatch", &r->diag);
         return;
     }
@@ -192,6 +232,11 @@ void vy_compare(vyre_device *device, const char *text, size_t size, uint64_t see
     }
     run_and_compare(r, device, text, size, seed, info, hook, hook_user, out_comparison);
     vyre_pipeline_destroy(&r->pipeline);
+    for (uint32_t i = 0; i < MAX_BINDINGS; i++) {
+        if (vyre_buffer_destroy(device, &r->residents[i], &r->diag) != VYRE_OK) {
+            fail(out_comparison, VY_BROKEN, "destroy", &r->diag);
+        }
+    }
     vyre_kernel_destroy(&r->kernel);
     vyre_program_destroy(&r->program);
     for (uint32_t i = 0; i < MAX_BINDINGS; i++) {

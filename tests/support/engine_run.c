@@ -1,6 +1,8 @@
 /* See engine_run.h. */
 #include "tests/support/engine_run.h"
 
+#include "codegen/kernel.h"
+
 #include "vyre/text.h"
 
 #include <setjmp.h>
@@ -39,7 +41,13 @@ vyre_device *engine_open(int validate)
     vyre_device_params_init(&params);
     params.get_instance_proc_addr = layer_entry();
     params.validation = validate && engine_validates() ? VYRE_VALIDATION_ON : VYRE_VALIDATION_OFF;
-    params.log = print_log;
+    return engine_open_with(&params);
+}
+
+vyre_device *engine_open_with(const vyre_device_params *given)
+{
+    vyre_device_params params = *given;
+    params.log = params.log ? params.log : print_log;
     vyre_device *device = NULL;
     vyre_diag diag;
     if (vyre_device_create(&params, &device, &diag) != VYRE_OK) {
@@ -48,7 +56,40 @@ vyre_device *engine_open(int validate)
     return device;
 }
 
-static engine_program build(vyre_device *device, const char *text, int aliased)
+vyre_device_counters engine_counters(const vyre_device *device)
+{
+    vyre_device_counters counters;
+    vyre_device_get_counters(device, &counters);
+    return counters;
+}
+
+vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t binding_count)
+{
+    vyre_dispatch_params params;
+    vyre_dispatch_params_init(&params);
+    params.bindings = bindings;
+    params.binding_count = binding_count;
+    params.groups[0] = 1;
+    params.flags = VYRE_DISPATCH_TIMED;
+    return params;
+}
+
+void engine_note(const vyre_kernel *kernel)
+{
+    for (uint32_t i = 0; i < 2 * vyre_kernel_segment_count(kernel); i++) {
+        vy_variant variant = {VYRE_INTERFACE_ADDRESS, i % 2 != 0};
+        const uint32_t *words = NULL;
+        uint32_t count = 0;
+        vyre_diag diag;
+        if (vy_kernel_variant(kernel, variant, i / 2, &words, &count, &diag) == VYRE_OK) {
+            layer_note_program(words, count, vyre_kernel_binding_count(kernel),
+                               vyre_kernel_param_count(kernel));
+        }
+    }
+}
+
+static engine_program build(vyre_device *device, const char *text, int aliased,
+                            vyre_binding_mode mode)
 {
     engine_program out = {NULL, NULL};
     vyre_program *program = NULL;
@@ -63,7 +104,11 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
-    if (vyre_pipeline_create(device, out.kernel, NULL, &out.pipeline, &diag) != VYRE_OK) {
+    engine_note(out.kernel);
+    vyre_pipeline_params pipeline;
+    vyre_pipeline_params_init(&pipeline);
+    pipeline.bindings = mode;
+    if (vyre_pipeline_create(device, out.kernel, &pipeline, &out.pipeline, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
     return out;
@@ -71,12 +116,17 @@ static engine_program build(vyre_device *device, const char *text, int aliased)
 
 engine_program engine_build(vyre_device *device, const char *text)
 {
-    return build(device, text, 0);
+    return build(device, text, 0, VYRE_BINDINGS_AUTO);
+}
+
+engine_program engine_build_bound(vyre_device *device, const char *text, vyre_binding_mode mode)
+{
+    return build(device, text, 0, mode);
 }
 
 engine_program engine_build_aliased(vyre_device *device, const char *text)
 {
-    return build(device, text, 1);
+    return build(device, text, 1, VYRE_BINDINGS_AUTO);
 }
 
 void engine_release(engine_program *program)
@@ -89,6 +139,9 @@ void engine_close(vyre_device **device)
 {
     uint64_t failures = vyre_device_validation_failures(*device);
     vyre_device_destroy(device);
+    if (!layer.no_judge && layer_hazards(true)) {
+        fail_msg("%u hazards", (unsigned)layer_hazards(false));
+    }
     if (failures) {
         fail_msg("%llu validation messages", (unsigned long long)failures);
     }
@@ -138,6 +191,7 @@ vyre_report engine_run(const engine_program *program, const vyre_binding *bindin
 {
     vyre_dispatch_params dispatch;
     vyre_dispatch_params_init(&dispatch);
+    dispatch.flags = VYRE_DISPATCH_TIMED;
     dispatch.bindings = bindings;
     dispatch.binding_count = binding_count;
     dispatch.params = params;

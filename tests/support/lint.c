@@ -2,6 +2,8 @@
  * rules. */
 #include "tests/support/lint.h"
 
+#include "codegen/spirv/interface.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,17 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
+#define MAX_SLOTS 64u
+
+/* A root is the memory of a buffer: its variable, or where addresses are used, the first pointer
+ * made of its address, which stands for all of them. What is said of the members of its block type
+ * is said of it. */
 typedef struct definition {
     const uint32_t *at; /* the defining instruction, NULL: none */
-    uint32_t root;      /* of a pointer: the variable behind its access chains */
-    uint32_t binding;   /* of a variable, UINT32_MAX: none */
+    uint32_t root;      /* of a pointer: what is behind its access chains */
+    uint32_t binding;   /* of a root, UINT32_MAX: none */
+    uint32_t spec_id;   /* of a constant, UINT32_MAX: none */
+    uint32_t chosen_by; /* of a label: the SpecId that branches to it where it is true */
     bool non_writable, coherent, aliased, no_contraction;
     bool stored, loaded, atomic; /* of a variable: how the module touches it */
 } definition;
@@ -23,8 +32,13 @@ typedef struct lint {
     definition *ids;
     uint32_t bound;
     uint32_t glsl; /* id of the extended instruction set */
-    uint32_t memory_model, modes;
+    uint32_t addressing_model, memory_model, modes;
+    uint32_t slots[MAX_SLOTS]; /* by binding: the root of an address, 0: none yet */
+    bool has_address_capability;
     bool has_barrier, has_atomic;
+    uint32_t label; /* of the block being read */
+    /* Of VY_SPEC_NATIVE_DIVIDE and _SQRT: the constant is there, what it chooses is. */
+    bool has_choice[2], has_native[2];
     char *message;
     size_t message_size;
     bool failed;
@@ -57,10 +71,91 @@ static uint32_t constant(lint *l, uint32_t id)
     return d->at && (d->at[0] & 0xffff) == SpvOpConstant ? d->at[3] : UINT32_MAX;
 }
 
-static uint32_t storage_class(lint *l, uint32_t variable)
+static uint32_t opcode(lint *l, uint32_t id)
 {
-    const definition *d = get(l, variable);
-    return d->at && (d->at[0] & 0xffff) == SpvOpVariable ? d->at[3] : UINT32_MAX;
+    const definition *d = get(l, id);
+    return d->at ? d->at[0] & 0xffff : UINT32_MAX;
+}
+
+/* Of a root; UINT32_MAX for what is none. */
+static uint32_t storage_class(lint *l, uint32_t id)
+{
+    const definition *d = get(l, id);
+    if (opcode(l, id) == SpvOpBitcast && d->root == id && id) {
+        return SpvStorageClassPhysicalStorageBuffer;
+    }
+    return opcode(l, id) == SpvOpVariable ? d->at[3] : UINT32_MAX;
+}
+
+static bool is_buffer(uint32_t class)
+{
+    return class == SpvStorageClassStorageBuffer || class == SpvStorageClassPhysicalStorageBuffer;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+/* The word of the parameter block that `id` was loaded from, or UINT32_MAX. */
+static uint32_t block_word(lint *l, uint32_t id)
+{
+    uint32_t params = l->slots[l->expect->binding_count + VY_HIDDEN_PARAMS];
+    if (!params || opcode(l, id) != SpvOpLoad) {
+        return UINT32_MAX;
+    }
+    const definition *chain = get(l, get(l, id)->at[3]);
+    if (!chain->at || (chain->at[0] & 0xffff) != SpvOpAccessChain || chain->root != params ||
+        chain->at[0] >> 16 != 6 || constant(l, chain->at[4]) != 0) {
+        return UINT32_MAX;
+    }
+    return constant(l, chain->at[5]);
+}
+
+/* The binding whose address the two words are, or UINT32_MAX. */
+static uint32_t addressed_binding(lint *l, uint32_t id)
+{
+    const definition *source = get(l, id);
+    uint32_t bindings = l->expect->binding_count;
+    if (opcode(l, id) == SpvOpLoad) {
+        const definition *chain = get(l, source->at[3]);
+        bool is_first = chain->at && (chain->at[0] & 0xffff) == SpvOpAccessChain &&
+                        chain->at[0] >> 16 == 5 && constant(l, chain->at[4]) == 0 &&
+                        storage_class(l, chain->root) == SpvStorageClassPushConstant;
+        return is_first ? bindings + VY_HIDDEN_PARAMS : UINT32_MAX;
+    }
+    if (opcode(l, id) != SpvOpCompositeConstruct || source->at[0] >> 16 != 5) {
+        return UINT32_MAX;
+    }
+    uint32_t low = block_word(l, source->at[3]), high = block_word(l, source->at[4]);
+    uint32_t first = vy_param_addresses(bindings, l->expect->param_count);
+    if (low == UINT32_MAX || high != low + 1 || low < first || (low - first) % 2) {
+        return UINT32_MAX;
+    }
+    uint32_t rank = (low - first) / 2;
+    return rank < bindings ? rank : rank + VY_HIDDEN_RECORDS;
+}
+
+static void collect_address(lint *l, const uint32_t *at)
+{
+    const definition *type = get(l, at[1]);
+    if (!type->at || (type->at[0] & 0xffff) != SpvOpTypePointer) {
+        return;
+    }
+    uint32_t binding = addressed_binding(l, at[3]);
+    if (type->at[2] != SpvStorageClassPhysicalStorageBuffer || binding >= MAX_SLOTS) {
+        wrong(l, "pointer %%%u is made of something that is no address", at[2]);
+        return;
+    }
+    definition *d = get(l, at[2]);
+    const definition *block = get(l, type->at[3]);
+    if (!l->slots[binding]) {
+        l->slots[binding] = at[2];
+        d->binding = binding;
+        d->non_writable = block->non_writable;
+        d->coherent = block->coherent;
+    }
+    d->root = l->slots[binding];
+    if (get(l, d->root)->at[1] != at[1]) {
+        wrong(l, "pointers to binding %u are of two types", binding);
+    }
 }
 
 static void decorate(lint *l, const uint32_t *at, uint32_t decoration, const uint32_t *extra)
@@ -69,6 +164,9 @@ static void decorate(lint *l, const uint32_t *at, uint32_t decoration, const uin
     switch (decoration) {
     case SpvDecorationBinding:
         d->binding = *extra;
+        break;
+    case SpvDecorationSpecId:
+        d->spec_id = *extra;
         break;
     case SpvDecorationNonWritable:
         d->non_writable = true;
@@ -104,6 +202,9 @@ static uint32_t result_word(uint32_t op)
         return 1;
     case SpvOpConstant:
     case SpvOpVariable:
+    case SpvOpLoad:
+    case SpvOpCompositeConstruct:
+    case SpvOpBitcast:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpFAdd:
@@ -141,6 +242,8 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
             d->root = at[2];
         } else if (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) {
             d->root = get(l, at[3])->root;
+        } else if (op == SpvOpBitcast) {
+            collect_address(l, at);
         }
     }
     switch (op) {
@@ -150,7 +253,15 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
     case SpvOpExtInstImport:
         l->glsl = at[1];
         break;
+    case SpvOpMemberDecorate:
+        get(l, at[1])->non_writable |= at[3] == SpvDecorationNonWritable;
+        get(l, at[1])->coherent |= at[3] == SpvDecorationCoherent;
+        break;
+    case SpvOpCapability:
+        l->has_address_capability |= at[1] == SpvCapabilityPhysicalStorageBufferAddresses;
+        break;
     case SpvOpMemoryModel:
+        l->addressing_model = at[1];
         l->memory_model = at[2];
         break;
     case SpvOpExecutionMode:
@@ -164,6 +275,9 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
         break;
     case SpvOpControlBarrier:
         l->has_barrier = true;
+        break;
+    case SpvOpBranchConditional:
+        get(l, at[2])->chosen_by = get(l, at[1])->spec_id;
         break;
     default:
         touch(l, op, at);
@@ -191,6 +305,43 @@ static void rule_contraction(lint *l, const uint32_t *at)
     bool arithmetic = op == SpvOpFAdd || op == SpvOpFSub || op == SpvOpFMul || op == SpvOpFDiv;
     if (arithmetic && !l->expect->fast_math && !get(l, at[2])->no_contraction) {
         wrong(l, "%%%u (opcode %u) lacks NoContraction", at[2], op);
+    }
+}
+
+/* What only some devices round correctly is off unless the engine turns it on, and stands in a
+ * block of its own behind that choice. */
+static void rule_native(lint *l, const uint32_t *at)
+{
+    uint32_t op = at[0] & 0xffff;
+    if (op == SpvOpLabel) {
+        l->label = at[1];
+    }
+    if (op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse) {
+        uint32_t choice = get(l, at[2])->spec_id - VY_SPEC_NATIVE_DIVIDE;
+        if (choice < 2) {
+            l->has_choice[choice] = true;
+            if (op == SpvOpSpecConstantTrue) {
+                wrong(l, "specialisation constant %u is true by default",
+                      VY_SPEC_NATIVE_DIVIDE + choice);
+            }
+        }
+    }
+    bool is_sqrt = op == SpvOpExtInst && at[3] == l->glsl && at[4] == GLSLstd450Sqrt;
+    uint32_t chosen_by = l->label ? get(l, l->label)->chosen_by : UINT32_MAX;
+    if (op == SpvOpFDiv && chosen_by == VY_SPEC_NATIVE_DIVIDE) {
+        l->has_native[0] = true;
+    }
+    if (is_sqrt && chosen_by == VY_SPEC_NATIVE_SQRT) {
+        l->has_native[1] = true;
+    }
+}
+
+static void rule_choices(lint *l)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (l->has_choice[i] && !l->has_native[i]) {
+            wrong(l, "specialisation constant %u chooses nothing", VY_SPEC_NATIVE_DIVIDE + i);
+        }
     }
 }
 
@@ -234,21 +385,26 @@ static void rule_barrier(lint *l, const uint32_t *at)
     }
 }
 
-/* Plain accesses to buffers that the module writes are NonPrivate in the Vulkan model. */
+/* Plain accesses to buffers that the module writes are NonPrivate in the Vulkan model; those
+ * through addresses say that words are aligned as words, and no more. */
 static void rule_access(lint *l, const uint32_t *at, uint32_t count)
 {
     uint32_t op = at[0] & 0xffff;
-    if (l->expect->target != VYRE_TARGET_VULKAN_1_3 || (op != SpvOpLoad && op != SpvOpStore)) {
+    if (op != SpvOpLoad && op != SpvOpStore) {
         return;
     }
-    uint32_t root = get(l, at[op == SpvOpLoad ? 3 : 1])->root;
+    const definition *root = get(l, get(l, at[op == SpvOpLoad ? 3 : 1])->root);
+    uint32_t class = storage_class(l, get(l, at[op == SpvOpLoad ? 3 : 1])->root);
     uint32_t operand = op == SpvOpLoad ? 4 : 3;
-    if (storage_class(l, root) != SpvStorageClassStorageBuffer || !get(l, root)->stored) {
-        return;
-    }
-    if (count <= operand || !(at[operand] & SpvMemoryAccessNonPrivatePointerMask)) {
+    uint32_t access = count > operand ? at[operand] : 0;
+    if (l->expect->target == VYRE_TARGET_VULKAN_1_3 && is_buffer(class) && root->stored &&
+        !(access & SpvMemoryAccessNonPrivatePointerMask)) {
         wrong(l, "an access to binding %u, which is written, lacks NonPrivatePointer",
-              get(l, root)->binding);
+              root->binding);
+    }
+    if (class == SpvStorageClassPhysicalStorageBuffer &&
+        (!(access & SpvMemoryAccessAlignedMask) || count <= operand + 1 || at[operand + 1] != 4)) {
+        wrong(l, "an access to binding %u by its address is not aligned to 4 bytes", root->binding);
     }
 }
 
@@ -256,8 +412,12 @@ static void rule_variables(lint *l)
 {
     for (uint32_t id = 1; id < l->bound; id++) {
         const definition *d = &l->ids[id];
-        if (!d->at || storage_class(l, id) != SpvStorageClassStorageBuffer) {
+        if (!d->at || !is_buffer(storage_class(l, id))) {
             continue;
+        }
+        bool is_addressed = storage_class(l, id) == SpvStorageClassPhysicalStorageBuffer;
+        if (is_addressed != (l->expect->interface == VYRE_INTERFACE_ADDRESS)) {
+            wrong(l, "binding %u is reached in the other interface's way", d->binding);
         }
         /* Where bindings may overlap, another one that is written may be this one. */
         bool may_change = l->expect->aliased && d->binding < l->expect->binding_count;
@@ -278,8 +438,9 @@ static void rule_variables(lint *l)
         if (l->expect->target == VYRE_TARGET_VULKAN_1_3 && d->coherent) {
             wrong(l, "binding %u is Coherent under the Vulkan memory model", d->binding);
         }
+        /* Nothing is assumed of two addresses, and there is nothing to decorate. */
         if (l->expect->aliased && d->stored && d->binding < l->expect->binding_count &&
-            !d->aliased) {
+            !d->aliased && !is_addressed) {
             wrong(l, "binding %u may overlap others and lacks Aliased", d->binding);
         }
     }
@@ -289,13 +450,12 @@ static void rule_variables(lint *l)
 static void rule_block_types(lint *l)
 {
     for (uint32_t a = 1; a < l->bound; a++) {
-        if (!l->ids[a].at || storage_class(l, a) != SpvStorageClassStorageBuffer ||
-            !l->ids[a].non_writable) {
+        if (!l->ids[a].at || !is_buffer(storage_class(l, a)) || !l->ids[a].non_writable) {
             continue;
         }
         for (uint32_t b = 1; b < l->bound; b++) {
-            if (l->ids[b].at && storage_class(l, b) == SpvStorageClassStorageBuffer &&
-                l->ids[b].stored && l->ids[b].at[1] == l->ids[a].at[1]) {
+            if (l->ids[b].at && is_buffer(storage_class(l, b)) && l->ids[b].stored &&
+                l->ids[b].at[1] == l->ids[a].at[1]) {
                 wrong(l, "binding %u, NonWritable, and binding %u, written, have one block type",
                       l->ids[a].binding, l->ids[b].binding);
             }
@@ -313,6 +473,13 @@ static void rule_module(lint *l, const uint32_t *words)
     }
     if (l->memory_model != model) {
         wrong(l, "the memory model is %u instead of %u", l->memory_model, model);
+    }
+    bool has_addresses = l->expect->interface == VYRE_INTERFACE_ADDRESS;
+    uint32_t addressing =
+        has_addresses ? SpvAddressingModelPhysicalStorageBuffer64 : SpvAddressingModelLogical;
+    if (l->addressing_model != addressing || l->has_address_capability != has_addresses) {
+        wrong(l, "the addressing model is %u instead of %u, or its capability is not to be",
+              l->addressing_model, addressing);
     }
     if (l->modes != l->expect->float_modes) {
         wrong(l, "the float modes are 0x%x instead of 0x%x", l->modes, l->expect->float_modes);
@@ -334,7 +501,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
         abort();
     }
     for (uint32_t i = 0; i < l->bound; i++) {
-        l->ids[i].binding = UINT32_MAX;
+        l->ids[i].binding = l->ids[i].spec_id = l->ids[i].chosen_by = UINT32_MAX;
     }
     for (int round = 0; round < 2 && !l->failed; round++) {
         for (uint32_t at = 5; at < count && !l->failed;) {
@@ -348,6 +515,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
             } else {
                 rule_opcode(l, words + at);
                 rule_contraction(l, words + at);
+                rule_native(l, words + at);
                 rule_atomic(l, words + at);
                 rule_barrier(l, words + at);
                 rule_access(l, words + at, length);
@@ -356,6 +524,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
         }
     }
     rule_module(l, words);
+    rule_choices(l);
     rule_variables(l);
     rule_block_types(l);
     free(l->ids);

@@ -13,6 +13,8 @@ typedef struct vy_lint_expectation {
     uint32_t float_modes;
     bool aliased, fast_math;
     uint32_t binding_count; /* of the program's own buffers: hidden ones come after */
+    vyre_interface interface;
+    uint32_t param_count; /* tells where addresses lie */
 } vy_lint_expectation;
 
 /* NULL when everything is right, else what is wrong (in `message`, of that size). */

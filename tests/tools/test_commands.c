@@ -100,7 +100,8 @@ static void test_run_refuses_inputs(void **state)
         {{"missing.vyre"}, "missing.vyre"},
         {{"."}, "cannot be read"},
         {{"broken.vyre"}, "broken.vyre:"},
-        {{"kernel.vyk"}, "not available yet"},
+        {{"kernel.vyk"}, "the kernel file is of version 774778414"},
+        {{"--examples", "kernel.vyk"}, "a kernel file has no comments"},
         {{"twice.vyre"}, "buffer 'x' is an input and has no contents"},
         {{"twice.vyre", "--in", "x=1,a"}, "'a' is no u32"},
         {{"twice.vyre", "--in", "x=-1"}, "negative"},
@@ -258,11 +259,12 @@ static void test_spv_refuses_command_lines(void **state)
         {{NULL}, "no file is given"},
         {{"--bogus"}, "--bogus is no option"},
         {{"twice.vyre", "sized.vyre"}, "one file at a time"},
-        {{"twice.vyre", "--format", "kernel"}, "not available yet"},
+        {{"twice.vyre", "--format", "kernel", "--opt"}, "leave out --segment and --opt"},
+        {{"twice.vyre", "-o", "x.vyk", "--segment=0"}, "leave out --segment and --opt"},
+        {{"twice.vyre", "-o", ".", "--format=kernel"}, "write one file, not a folder"},
         {{"twice.vyre", "--format", "x"}, "--format takes"},
         {{"twice.vyre", "--target", "vulkan1.1"}, "--target takes"},
-        {{"twice.vyre", "--interface", "address"}, "not available yet"},
-        {{"twice.vyre", "--interface", "x"}, "--interface takes"},
+        {{"twice.vyre", "--interface", "x"}, "--interface takes descriptor or address"},
         {{"twice.vyre", "--dump-after", "x"}, "no pass 'x'"},
         {{"twice.vyre", "--segment", "x"}, "--segment takes"},
         {{"twice.vyre", "--segment", "1"}, "no segment 1"},
@@ -289,7 +291,7 @@ static void test_spv_refuses_inputs(void **state)
     put_file("odd.spv", "\3\2\x23\7x", 5);
     assert_fails(1, "missing.vyre", run_tool("vyre-spv", "missing.vyre", NULL));
     assert_fails(1, "3:5: error: ", run_tool("vyre-spv", "broken.vyre", NULL));
-    assert_fails(1, "not available yet", run_tool("vyre-spv", "kernel.vyk", NULL));
+    assert_fails(1, "of version 774778414", run_tool("vyre-spv", "kernel.vyk", NULL));
     assert_fails(1, "ends in its header", run_tool("vyre-spv", "short.spv", NULL));
     assert_fails(1, "no words of 4", run_tool("vyre-spv", "odd.spv", NULL));
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
@@ -315,6 +317,10 @@ static void test_spv_writes_every_form(void **state)
     assert_file_has("out", "{\"schema\": \"vyre.spv/1\", \"program\": \"twice\", \"target\": "
                            "\"vulkan1.2\"");
     assert_file_has("out", "\"words\": [119734787, 66816,");
+    assert_file_has("out", "\"interface\": \"descriptor\"");
+    assert_int_equal(
+        run_tool("vyre-spv", "twice.vyre", "--interface", "address", "--format", "json", NULL), 0);
+    assert_file_has("out", "\"interface\": \"address\"");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
     char *file = get_file("twice.spv", &size);
     assert_non_null(file);
@@ -348,6 +354,11 @@ static void test_spv_inspects(void **state)
     }
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--requires", NULL), 0);
     assert_file_has("out", "vulkanMemoryModel\n");
+    assert_int_equal(run_tool("vyre-spv", SHADERS "package_closure.vyre", "--interface", "address",
+                              "--validate", "--stats", "--requires", NULL),
+                     0);
+    assert_file_has("out", "package_closure.seg1: valid for vulkan1.");
+    assert_file_has("out", "bufferDeviceAddress\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "build", NULL), 0);
     assert_file_has("out", "; segment 0 after build\nblock 1:\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
@@ -358,6 +369,83 @@ static void test_spv_inspects(void **state)
     if (code != 0) {
         assert_fails(1, "spirv-opt, which was not found", code);
     }
+}
+
+static void test_spv_writes_kernel_files(void **state)
+{
+    (void)state;
+    size_t size, again_size;
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.vyk", NULL), 0);
+    char *file = get_file("twice.vyk", &size);
+    assert_non_null(file);
+    assert_memory_equal(file, "VYRK\1\0\0\0", 8);
+    /* The same bytes from the same program, whether as text, on standard output or as kernel. */
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--format", "kernel", NULL), 0);
+    char *again = get_file("out", &again_size);
+    assert_int_equal(again_size, size);
+    assert_memory_equal(again, file, size);
+    free(again);
+    assert_int_equal(run_tool("vyre-spv", "twice.vyk", "-o", "again.vyk", NULL), 0);
+    again = get_file("again.vyk", &again_size);
+    assert_int_equal(again_size, size);
+    assert_memory_equal(again, file, size);
+    free(again);
+    /* One target has half of the words. */
+    assert_int_equal(
+        run_tool("vyre-spv", "twice.vyre", "-o", "half.vyk", "--target", "vulkan1.2", NULL), 0);
+    again = get_file("half.vyk", &again_size);
+    assert_in_range(again_size, size / 3, size * 2 / 3);
+    free(again);
+    free(file);
+    /* And what else is asked of a program is asked of its kernel file. */
+    assert_int_equal(run_tool("vyre-spv", "twice.vyk", "--validate", "--target", "vulkan1.2", NULL),
+                     0);
+    assert_file_has("out", "twice.seg0: valid for vulkan1.2");
+    assert_int_equal(run_tool("vyre-spv", "twice.vyk", "--format", "text", NULL), 0);
+    assert_file_has("out", "program twice\n");
+    assert_int_equal(run_tool("vyre-spv", "twice.vyk", "--dump-after", "build", NULL), 0);
+    assert_file_has("out", "; segment 0 after build\nblock 1:\n");
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
+    assert_fails(1, "is SPIR-V already", run_tool("vyre-spv", "twice.spv", "-o", "x.vyk", NULL));
+}
+
+static void test_run_takes_kernel_files(void **state)
+{
+    (void)state;
+    size_t size;
+    assert_int_equal(run_tool("vyre-spv", "bad.vyre", "-o", "bad.vyk", NULL), 0);
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.vyk", NULL), 0);
+    assert_int_equal(run_tool("vyre-run", "twice.vyk", "--reference", "--in", "x=1,2,3", NULL), 0);
+    assert_file_has("out", "y = 2, 4, 6\n");
+    /* Places are those of the text. */
+    assert_fails(1, "bad.vyk:10:34: trap 7, first in pass 1, segment 0, invocation 3",
+                 run_tool("vyre-run", "bad.vyk", "--reference", NULL));
+    char *file = get_file("twice.vyk", &size);
+    assert_non_null(file);
+    put_file("cut.vyk", file, size - 1);
+    assert_fails(1, "cut.vyk: error: the kernel file is damaged: its end is missing",
+                 run_tool("vyre-run", "cut.vyk", "--reference", "--in", "x=1", NULL));
+    file[size / 2] ^= 1;
+    put_file("flipped.vyk", file, size);
+    assert_fails(1, "its bytes do not give its checksum",
+                 run_tool("vyre-run", "flipped.vyk", "--reference", "--in", "x=1", NULL));
+    free(file);
+    if (has_no_device()) {
+        return;
+    }
+    assert_int_equal(
+        run_tool("vyre-run", "twice.vyk", "--in", "x[1000]=random:3", "--check", "--report", NULL),
+        0);
+    assert_file_has("out", "check: device and interpreter agree bit for bit\n");
+    assert_file_has("out", "kernel: from the file\n");
+    assert_int_equal(run_tool("vyre-run", "twice.vyre", "--in", "x=1", "--report", NULL), 0);
+    assert_file_has("out", "kernel: compiled\n");
+    assert_fails(1, "bad.vyk:10:34: trap 7, first in pass 1, segment 0, invocation 3",
+                 run_tool("vyre-run", "bad.vyk", NULL));
+    /* Words for another interface only: the device's are compiled from the program. */
+    assert_int_equal(
+        run_tool("vyre-spv", "twice.vyre", "-o", "address.vyk", "--interface", "address", NULL), 0);
+    assert_int_equal(run_tool("vyre-run", "address.vyk", "--in", "x=1,2", "--check", NULL), 0);
 }
 
 /* A module cut or changed anywhere is shown or refused, never a crash. */
@@ -468,6 +556,8 @@ int main(void)
         cmocka_unit_test(test_spv_refuses_inputs),
         cmocka_unit_test(test_spv_writes_every_form),
         cmocka_unit_test(test_spv_inspects),
+        cmocka_unit_test(test_spv_writes_kernel_files),
+        cmocka_unit_test(test_run_takes_kernel_files),
         cmocka_unit_test(test_spv_survives_hostile_modules),
         cmocka_unit_test(test_spv_ends_at_an_interrupt),
         cmocka_unit_test(test_demo_answers),

@@ -82,6 +82,38 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# The program in docs/renderer.md is built against an install of this build.
+if(TARGET test_docs AND vyre_have_library)
+    set(docs_sanitize "-g")
+    if(VYRE_SANITIZE)
+        set(docs_sanitize "-fsanitize=${VYRE_SANITIZE}")
+    endif()
+    find_library(VYRE_VULKAN_LOADER NAMES vulkan vulkan-1 HINTS ${vyre_sdk_libraries})
+    set(docs_loader "-lvulkan")
+    if(VYRE_VULKAN_LOADER)
+        set(docs_loader "${VYRE_VULKAN_LOADER}")
+    endif()
+    target_compile_definitions(test_docs PRIVATE DOCS_CMAKE="${CMAKE_COMMAND}"
+        DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
+        DOCS_VMA="${VYRE_vma_INCLUDE_DIR}" DOCS_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
+        DOCS_LOADER="${docs_loader}" DOCS_SANITIZE="${docs_sanitize}")
+    add_dependencies(test_docs vyre-vk vyre-vk-archive)
+endif()
+
+# A C++ host with a copy of VMA of its own, configured its own way, and the installed archive: the
+# two copies live in one program.
+if(vyre_have_library AND "engine" IN_LIST vyre_test_dirs)
+    add_executable(test_vma_adapter tests/engine/test_vma_adapter.cpp)
+    target_include_directories(test_vma_adapter SYSTEM PRIVATE ${VYRE_vma_INCLUDE_DIR})
+    target_link_libraries(test_vma_adapter PRIVATE vyre_options vyre::dep::cmocka
+        vyre::dep::vulkan vyre-vk-static)
+    add_dependencies(vyre_tests test_vma_adapter)
+    add_test(NAME test_vma_adapter COMMAND test_vma_adapter
+        WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(test_vma_adapter PROPERTIES LABELS engine TIMEOUT 1500
+        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+endif()
+
 # Each public header compiles alone, as C11 and as C++17. They come with nothing defined by us.
 if(NOT VYRE_TEST_DIRS)
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include" include/vyre/*.h)

@@ -1,4 +1,5 @@
-# tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c.
+# tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c. vyre-bench has peers
+# beside: peers/*.c, a shader by glslang, and vyre-bench-cuda, another executable, by nvcc.
 
 file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
 if(sources)
@@ -12,7 +13,7 @@ endif()
 set(vyre_tools "")
 file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true tools/vyre-*)
 foreach(folder IN LISTS folders)
-    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/peers/*.c)
     if(NOT sources)
         continue()
     endif()
@@ -30,6 +31,42 @@ foreach(folder IN LISTS folders)
     endif()
     list(APPEND vyre_tools ${name})
 endforeach()
+if(TARGET vyre-bench AND VYRE_GLSLANG)
+    set(step "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/step.comp")
+    set(step_words "${PROJECT_BINARY_DIR}/generated/bench/bench_step_spv.h")
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated/bench")
+    add_custom_command(OUTPUT "${step_words}"
+        COMMAND ${VYRE_GLSLANG} -V --target-env vulkan1.2 --quiet --vn bench_step_spv
+            -o "${step_words}" "${step}"
+        DEPENDS "${step}" COMMENT "Compiling step.comp" VERBATIM)
+    target_sources(vyre-bench PRIVATE "${step_words}")
+    target_include_directories(vyre-bench SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/generated/bench")
+    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)
+endif()
+
+# The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
+option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)
+set(VYRE_CUDA_ARCH "all-major" CACHE STRING "nvcc's -arch for vyre-bench-cuda")
+find_program(VYRE_NVCC NAMES nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+    PATH_SUFFIXES bin)
+mark_as_advanced(VYRE_NVCC)
+if(VYRE_NVCC)
+    set(cuda_peers "${PROJECT_BINARY_DIR}/bin/vyre-bench-cuda")
+    set(cuda_source "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/cuda.cu")
+    add_custom_command(OUTPUT "${cuda_peers}"
+        COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bin"
+        COMMAND ${VYRE_NVCC} -O2 -std=c++17 -arch=${VYRE_CUDA_ARCH} -o "${cuda_peers}"
+            "${cuda_source}"
+        DEPENDS "${cuda_source}" COMMENT "Compiling vyre-bench-cuda with nvcc" VERBATIM)
+    if(VYRE_BUILD_CUDA_PEERS)
+        add_custom_target(vyre-bench-cuda ALL DEPENDS "${cuda_peers}")
+    else()
+        add_custom_target(vyre-bench-cuda DEPENDS "${cuda_peers}")
+    endif()
+elseif(VYRE_BUILD_CUDA_PEERS)
+    message(WARNING "nvcc was not found: vyre-bench-cuda is not built")
+endif()
+
 if(vyre_tools)
     install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,12 +1,13 @@
 /* Compiles programs to words in a C file, when the library is built: the engine's own kernels.
- *   embed-kernels OUT.c NAME FILE.vyre FLOAT_MODES ...
- * gives `const uint32_t *vy_kernel_NAME(uint32_t *out_word_count)` for each three. The words are
- * for Vulkan 1.2, so that every device runs them. */
+ *   embed-kernels OUT.c NAME FILE.vyre FLOAT_MODES[:address] ...
+ * gives `const uint32_t *vy_kernel_NAME(uint32_t *out_word_count)` for each three, in the address
+ * form where that is said. The words are for Vulkan 1.2, so that every device runs them. */
 #include "vyre/kernel.h"
 #include "vyre/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_TEXT (1u << 16)
 
@@ -34,6 +35,8 @@ static void write_words(FILE *out, const char *name, const vyre_segment_info *se
 /* 0, or 1 with the reason printed. */
 static int embed(FILE *out, const char *name, const char *path, const char *modes)
 {
+    char *form = NULL;
+    unsigned long float_modes = strtoul(modes, &form, 0);
     static char text[MAX_TEXT];
     size_t size = read_text(path, text);
     vyre_diag diag = {.message = "the file cannot be read. Fix: look at the path"};
@@ -45,7 +48,10 @@ static int embed(FILE *out, const char *name, const char *path, const char *mode
     }
     vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
                                  .target = VYRE_TARGET_VULKAN_1_2,
-                                 .float_modes = (uint32_t)strtoul(modes, NULL, 0)};
+                                 .interface = strcmp(form, ":address") == 0
+                                                  ? VYRE_INTERFACE_ADDRESS
+                                                  : VYRE_INTERFACE_DESCRIPTOR,
+                                 .float_modes = (uint32_t)float_modes};
     if (result == VYRE_OK) {
         result = vyre_kernel_compile(program, &params, &kernel, &diag);
     }
@@ -68,7 +74,7 @@ static int embed(FILE *out, const char *name, const char *path, const char *mode
 int main(int argc, char **argv)
 {
     if (argc < 5 || (argc - 2) % 3 != 0) {
-        fprintf(stderr, "usage: embed-kernels OUT.c (NAME FILE.vyre FLOAT_MODES)...\n");
+        fprintf(stderr, "usage: embed-kernels OUT.c (NAME FILE.vyre FLOAT_MODES[:address])...\n");
         return 2;
     }
     FILE *out = fopen(argv[1], "wb");

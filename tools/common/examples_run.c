@@ -201,7 +201,7 @@ static vyre_result run_on_device(const judge *j, vy_run_result *result, vyre_dia
     vy_device_program ready;
     vyre_report report;
     vyre_result status =
-        vy_device_program_create(j->device, j->source->program, j->data.workgroup, &ready, diag);
+        vy_device_program_create(j->device, j->source, j->data.workgroup, &ready, diag);
     if (status == VYRE_OK) {
         status = vy_run_device(&ready, &j->data, result, &report, diag);
         vy_device_program_finish(&ready);
@@ -268,7 +268,8 @@ static uint32_t judge_all(judge *j, const vy_examples *examples)
         j->example = &examples->runs.data[i];
         j->failed = false;
         if (parsed != VYRE_OK && !find_expectation(j, "error")) {
-            vy_tool_fail(j->err, &diag, j->source->path, j->source->text, j->source->size);
+            vy_tool_fail(j->err, &diag, j->source->path, vy_source_quote(j->source, &diag),
+                         j->source->size);
             return examples->runs.count;
         }
         if (parsed != VYRE_OK) {
@@ -292,6 +293,12 @@ uint32_t vy_examples_run(const char *path, vyre_device *device, FILE *err, uint3
     *out_count = 0;
     if (vy_source_read(path, &source, &diag) != VYRE_OK) {
         vy_tool_fail(err, &diag, path, NULL, 0);
+        return 1;
+    }
+    if (source.is_kernel) {
+        fprintf(err, "%s: error: a kernel file has no comments; give the program's .vyre text\n",
+                path);
+        vy_source_finish(&source);
         return 1;
     }
     vy_arena_init(&arena, NULL);

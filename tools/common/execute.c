@@ -87,14 +87,14 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
 
 /* ---- Device ---------------------------------------------------------------------------------- */
 
-vyre_result vy_device_program_create(vyre_device *device, const vyre_program *program,
+vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
                                      const uint32_t workgroup[3], vy_device_program *out_ready,
                                      vyre_diag *diag)
 {
     *out_ready = (vy_device_program){.device = device};
     vyre_kernel_params kernel_params = {0};
     vyre_device_kernel_params(device, &kernel_params);
-    vyre_result result = vyre_kernel_compile(program, &kernel_params, &out_ready->kernel, diag);
+    vyre_result result = vy_source_compile(source, &kernel_params, &out_ready->kernel, diag);
     if (result == VYRE_OK) {
         vyre_pipeline_params params;
         vyre_pipeline_params_init(&params);
@@ -142,6 +142,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     fill_bindings(data, result, bindings);
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.flags = VYRE_DISPATCH_TIMED;
     params.bindings = bindings;
     params.binding_count = data->buffer_count;
     params.params = data->params;

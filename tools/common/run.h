@@ -13,13 +13,19 @@ typedef struct vy_source {
     const char *path; /* borrowed */
     char *text;
     size_t size;
+    bool is_kernel;        /* a kernel file: its bytes are no text that errors could quote */
     vyre_program *program; /* NULL where only the text was read */
 } vy_source;
 
-/* Reads the file; the program is parsed by vy_source_parse. Errors: IO, UNSUPPORTED_FEATURE for a
- * compiled kernel (.vyk). */
+/* Reads the file; the program is parsed, or taken out of the kernel file, by vy_source_parse.
+ * Errors: IO. */
 vyre_result vy_source_read(const char *path, vy_source *out_source, vyre_diag *diag);
 vyre_result vy_source_parse(vy_source *source, vyre_diag *diag);
+/* From the kernel file, or compiled; a dump makes it be compiled. After vy_source_parse. */
+vyre_result vy_source_compile(const vy_source *source, const vyre_kernel_params *params,
+                              vyre_kernel **out_kernel, vyre_diag *diag);
+/* What vy_tool_fail is to quote from: NULL where the place is none of the file. */
+const char *vy_source_quote(const vy_source *source, const vyre_diag *diag);
 void vy_source_finish(vy_source *source);
 
 /* ---- What the command line says -------------------------------------------------------------- */
@@ -99,7 +105,7 @@ typedef struct vy_device_program {
     vyre_pipeline *pipeline;
 } vy_device_program;
 
-vyre_result vy_device_program_create(vyre_device *device, const vyre_program *program,
+vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
                                      const uint32_t workgroup[3], vy_device_program *out_ready,
                                      vyre_diag *diag);
 void vy_device_program_finish(vy_device_program *ready);

@@ -65,6 +65,7 @@ vyre_result closure_run(const closure *c, const graph *g, closure_result *result
     bindings[BINDING_LEVEL].out = result->level;
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.flags = VYRE_DISPATCH_TIMED;
     params.bindings = bindings;
     params.binding_count = BINDING_COUNT;
     vyre_report report = {0};

@@ -26,6 +26,7 @@ typedef struct outcome {
     const vy_run_data *data;
     const vy_run_result *result; /* the device's, or the interpreter's */
     vyre_device *device;         /* NULL: the interpreter ran it */
+    bool is_precompiled;         /* its words stood in the kernel file */
     vyre_report report;          /* of the last run on the device */
     timing wall, on_device;
     vy_tolerance_used tolerance;

@@ -62,10 +62,12 @@ static const vy_option own_options[] = {
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: vyre-run FILE.vyre [OPTION]...\n"
-                 "       vyre-run --examples [OPTION]... FILE.vyre...\n"
-                 "       vyre-run --info [--device NAME]\n\n"
-                 "Runs a program ('-' is standard input) and prints its outputs.\n\nThe run:\n");
+    fprintf(out,
+            "usage: vyre-run FILE.vyre|FILE.vyk [OPTION]...\n"
+            "       vyre-run --examples [OPTION]... FILE.vyre...\n"
+            "       vyre-run --info [--device NAME]\n\n"
+            "Runs a program ('-' is standard input) and prints its outputs. From a kernel file\n"
+            "(.vyk) the device takes the words that are in it.\n\nThe run:\n");
     vy_options_print(out, vy_run_options, vy_run_option_count);
     fprintf(out, "\nWhere and how:\n");
     vy_options_print(out, own_options, OWN_COUNT);

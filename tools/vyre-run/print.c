@@ -5,6 +5,7 @@
 #include "tools/common/open.h"
 #include "tools/common/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Elements printed of an output that nobody asked for. */
@@ -67,21 +68,54 @@ static void print_timing(const char *what, const timing *time, uint32_t repeat, 
     fputc('\n', out);
 }
 
+static void print_ns(const char *name, uint64_t ns, FILE *out)
+{
+    if (ns == VYRE_NS_NONE) {
+        fprintf(out, "  %-22s not measured\n", name);
+    } else {
+        fprintf(out, "  %-22s %.1f us\n", name, (double)ns / 1e3);
+    }
+}
+
+static void print_times(const vyre_report *r, FILE *out)
+{
+    fprintf(out, "times of the last run:\n");
+    print_ns("wall", r->wall_ns, out);
+    print_ns("up to submitted", r->enqueue_ns, out);
+    print_ns("  checks and planning", r->plan_ns, out);
+    print_ns("  recording", r->record_ns, out);
+    print_ns("  writing inputs", r->stage_ns, out);
+    print_ns("  submitting", r->submit_ns, out);
+    print_ns("blocked in waits", r->wait_ns, out);
+    print_ns("copying outputs", r->readback_ns, out);
+    print_ns("device, dispatches", r->device_dispatches_ns, out);
+    print_ns("device, all commands", r->device_ns, out);
+    if (r->device_start_ns != VYRE_NS_NONE) {
+        fprintf(out, "  %-22s %llu ns on the host's clock\n", "device's start",
+                (unsigned long long)r->device_start_ns);
+    }
+}
+
 static void print_device_report(const vyre_report *r, FILE *out)
 {
     fprintf(out, "strategy: %s\n", r->strategy ? r->strategy : "none");
+    fprintf(out, "bindings: %s, %u descriptor writes\n", r->bindings ? r->bindings : "none",
+            r->descriptor_writes);
     fprintf(out, "dispatches: %llu recorded, %llu executed\n",
             (unsigned long long)r->dispatches_recorded, (unsigned long long)r->dispatches_executed);
+    fprintf(out, "passes saved by convergence: %llu\n", (unsigned long long)r->passes_saved);
     fprintf(out, "barriers: %llu recorded, %llu elided\n", (unsigned long long)r->barriers_recorded,
             (unsigned long long)r->barriers_elided);
-    fprintf(out, "submissions: %u (%u chunks)\n", r->submissions, r->chunks);
+    fprintf(out, "submissions: %u (%u chunks), waits: %u\n", r->submissions, r->chunks, r->waits);
     fprintf(out, "recordings: %u, reused %u\n", r->recordings, r->recordings_reused);
-    fprintf(out, "bytes: %llu up, %llu down\n", (unsigned long long)r->upload_size,
-            (unsigned long long)r->download_size);
-    fprintf(out, "hidden bytes: %llu spill, %llu staging, %llu scratch\n",
+    fprintf(out, "bytes: %llu up in %u copies, %llu down in %u\n",
+            (unsigned long long)r->upload_size, r->uploads, (unsigned long long)r->download_size,
+            r->downloads);
+    fprintf(out, "hidden bytes: %llu spill, %llu staging, %llu scratch, %llu arguments\n",
             (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
-            (unsigned long long)r->scratch_size);
+            (unsigned long long)r->scratch_size, (unsigned long long)r->argument_size);
     fprintf(out, "grid: %s\n", r->is_folded ? "folded" : "as launched");
+    print_times(r, out);
 }
 
 static void print_report(const outcome *o, FILE *out)
@@ -97,6 +131,7 @@ static void print_report(const outcome *o, FILE *out)
     fprintf(out, "passes: %u, of %u segments each\n", o->result->passes, o->result->segments);
     fprintf(out, "converged: %s\n", vy_convergence_text(o->result->convergence));
     if (o->device) {
+        fprintf(out, "kernel: %s\n", o->is_precompiled ? "from the file" : "compiled");
         print_device_report(&o->report, out);
     }
 }
@@ -171,28 +206,31 @@ static void json_time(const char *name, uint64_t ns, vy_text *text)
     }
 }
 
-static void json_report(const vyre_report *r, vy_text *text)
+typedef size_t (*json_function)(const void *object, char *out, size_t size);
+
+static size_t report_json(const void *report, char *out, size_t size)
 {
-    vy_text_printf(text, ",\n  \"report\": {\"strategy\": ");
-    vy_json_string(text, r->strategy ? r->strategy : "");
-    vy_text_printf(text, ", \"chunks\": %u, \"submissions\": %u", r->chunks, r->submissions);
-    vy_text_printf(text, ", \"dispatches_recorded\": %llu, \"dispatches_executed\": %llu",
-                   (unsigned long long)r->dispatches_recorded,
-                   (unsigned long long)r->dispatches_executed);
-    vy_text_printf(text, ", \"barriers_recorded\": %llu, \"barriers_elided\": %llu",
-                   (unsigned long long)r->barriers_recorded,
-                   (unsigned long long)r->barriers_elided);
-    vy_text_printf(text, ", \"upload_size\": %llu, \"download_size\": %llu",
-                   (unsigned long long)r->upload_size, (unsigned long long)r->download_size);
-    vy_text_printf(text, ", \"spill_size\": %llu, \"staging_size\": %llu, \"scratch_size\": %llu",
-                   (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
-                   (unsigned long long)r->scratch_size);
-    vy_text_printf(text, ", \"recordings\": %u, \"recordings_reused\": %u, \"folded\": %s",
-                   r->recordings, r->recordings_reused, r->is_folded ? "true" : "false");
-    json_time("wall_ns", r->wall_ns, text);
-    json_time("device_dispatches_ns", r->device_dispatches_ns, text);
-    json_time("device_ns", r->device_ns, text);
-    vy_text_printf(text, "}");
+    return vyre_report_format_json(report, out, size);
+}
+
+static size_t counters_json(const void *counters, char *out, size_t size)
+{
+    return vyre_device_counters_format_json(counters, out, size);
+}
+
+/* What the library prints itself. */
+static void json_part(const char *name, json_function print, const void *object, vy_text *text)
+{
+    size_t size = print(object, NULL, 0) + 1;
+    char *part = malloc(size);
+    if (!part) {
+        text->failed = true;
+        return;
+    }
+    print(object, part, size);
+    vy_text_printf(text, ",\n  \"%s\": ", name);
+    vy_text_append(text, part, size - 1);
+    free(part);
 }
 
 static void json_record(const vyre_fault_record *record, vy_text *text)
@@ -254,7 +292,10 @@ static void json_all(const outcome *o, vy_text *text)
     vy_text_printf(text, ", \"record\": ");
     json_record(&o->result->record, text);
     if (o->device) {
-        json_report(&o->report, text);
+        vyre_device_counters counters;
+        vyre_device_get_counters(o->device, &counters);
+        json_part("report", report_json, &o->report, text);
+        json_part("counters", counters_json, &counters, text);
         vy_text_printf(text, ",\n  \"time\": {");
         json_times(o, text);
         vy_text_printf(text, "},\n  \"validation_failures\": %llu",

@@ -60,13 +60,14 @@ static vyre_result run_on_device(session *s, FILE *err, vyre_diag *diag)
         c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
     vyre_result result = vy_open_device(c->device, validation, err, &s->device, diag);
     if (result == VYRE_OK) {
-        result = vy_device_program_create(s->device, s->source.program, s->data.workgroup,
-                                          &s->ready, diag);
+        result =
+            vy_device_program_create(s->device, &s->source, s->data.workgroup, &s->ready, diag);
     }
     if (result == VYRE_OK) {
         result = run_repeatedly(s, diag);
     }
     s->outcome.device = s->device;
+    s->outcome.is_precompiled = vyre_kernel_is_precompiled(s->ready.kernel) != 0;
     s->outcome.result = &s->on_device;
     return result;
 }
@@ -159,7 +160,8 @@ int run_program(command *c, FILE *out, FILE *err)
     s.outcome.source = &s.source;
     s.outcome.data = &s.data;
     if (run(&s, err, &diag) != VYRE_OK) {
-        vy_tool_fail(err, &diag, c->files.data[0], diag.line ? s.source.text : NULL, s.source.size);
+        vy_tool_fail(err, &diag, c->files.data[0], vy_source_quote(&s.source, &diag),
+                     s.source.size);
     } else {
         code = judge(&s, err);
         vyre_result printed = VYRE_OK;

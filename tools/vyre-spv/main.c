@@ -32,12 +32,14 @@ enum {
 static const vy_option options[] = {
     {"-o", OPTION_OUT, "FILE|DIR/",
      "write one segment to FILE, or all into DIR/ as PROGRAM.segN.spv. The\n"
-     "form follows --format, or else FILE's name (.spv .spvasm .h .json)"},
+     "form follows --format, or else FILE's name (.spv .spvasm .h .json .vyk)"},
     {"--segment", OPTION_SEGMENT, "N", "that segment only (from 0)"},
     {"--format", OPTION_FORMAT, "FORM",
-     "asm (the default), bin, c, json (vyre.spv/1), text (the program)"},
+     "asm (the default), bin, c, json (vyre.spv/1), text (the program),\n"
+     "kernel (a kernel file: words for both targets and interfaces, unless\n"
+     "one is given, and for every device's float modes)"},
     {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
-    {"--interface", OPTION_INTERFACE, "I", "descriptor"},
+    {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
     {"--stats", OPTION_STATS, NULL, "print sizes of every module"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
@@ -80,9 +82,9 @@ static bool is_pass(const char *name)
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: vyre-spv [OPTION]... FILE.vyre|FILE.spv|-\n\n"
-                 "Compiles a program to SPIR-V, one module for each segment, or reads a SPIR-V "
-                 "file,\nand prints its assembly.\n\n");
+    fprintf(out, "usage: vyre-spv [OPTION]... FILE.vyre|FILE.vyk|FILE.spv|-\n\n"
+                 "Compiles a program to SPIR-V, one module for each segment, or reads a kernel "
+                 "or\nSPIR-V file, and prints its assembly.\n\n");
     vy_options_print(out, options, VY_COUNT_OF(options) - 1);
     fprintf(out, "\nPasses:\n");
     print_passes(out);
@@ -96,17 +98,14 @@ static int usage_of(FILE *err, const char *option, const char *takes, const char
 
 static int take_format(command *c, const char *value, FILE *err)
 {
-    static const char *const names[] = {"", "asm", "bin", "c", "json", "text"};
+    static const char *const names[] = {"", "asm", "bin", "c", "json", "text", "kernel"};
     for (uint32_t i = 1; i < VY_COUNT_OF(names); i++) {
         if (strcmp(names[i], value) == 0) {
             c->format = (format)i;
             return -1;
         }
     }
-    if (strcmp(value, "kernel") == 0) {
-        return vy_tool_usage(err, "vyre-spv", "--format kernel is not available yet; use bin");
-    }
-    return usage_of(err, "--format", "asm, bin, c, json or text", value);
+    return usage_of(err, "--format", "asm, bin, c, json, text or kernel", value);
 }
 
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
@@ -127,13 +126,16 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
             return usage_of(err, "--target", "vulkan1.2 or vulkan1.3", value);
         }
         c->target = strcmp(value, "vulkan1.2") ? VYRE_TARGET_VULKAN_1_3 : VYRE_TARGET_VULKAN_1_2;
+        c->has_target = true;
         break;
     case OPTION_INTERFACE:
-        if (strcmp(value, "address") == 0) {
-            return vy_tool_usage(err, "vyre-spv",
-                                 "--interface address is not available yet; use descriptor");
+        if (strcmp(value, "descriptor") && strcmp(value, "address")) {
+            return usage_of(err, "--interface", "descriptor or address", value);
         }
-        return strcmp(value, "descriptor") ? usage_of(err, "--interface", "descriptor", value) : -1;
+        c->interface =
+            strcmp(value, "address") ? VYRE_INTERFACE_DESCRIPTOR : VYRE_INTERFACE_ADDRESS;
+        c->has_interface = true;
+        break;
     case OPTION_DUMP:
         c->dump_after = value;
         if (!is_pass(value)) {
@@ -169,6 +171,7 @@ static format format_of_name(const char *path)
            : vy_path_has_suffix(path, ".h") || vy_path_has_suffix(path, ".c") ? FORMAT_C
            : vy_path_has_suffix(path, ".json")                                ? FORMAT_JSON
            : vy_path_has_suffix(path, ".vyre")                                ? FORMAT_TEXT
+           : vy_path_has_suffix(path, ".vyk")                                 ? FORMAT_KERNEL
                                                                               : FORMAT_ASM;
 }
 
@@ -220,7 +223,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 {
     vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
                                  .target = c->target,
-                                 .interface = VYRE_INTERFACE_DESCRIPTOR,
+                                 .interface = c->interface,
                                  .debug = c->debug,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,
@@ -230,7 +233,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
         return VYRE_OK;
     }
     if (result == VYRE_OK) {
-        result = vyre_kernel_compile(in->source.program, &params, &in->kernel, diag);
+        result = vy_source_compile(&in->source, &params, &in->kernel, diag);
     }
     if (result != VYRE_OK) {
         return result;
@@ -255,11 +258,10 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 
 static vyre_result take_module(const command *c, input *in, vyre_diag *diag)
 {
-    if (c->format == FORMAT_TEXT || c->dump_after || c->debug) {
-        return vy_diag_set(
-            diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
-            "this file is SPIR-V already. Fix: leave out --format text, --dump-after "
-            "and -g, which need a program");
+    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "this file is SPIR-V already. Fix: leave out --format text or kernel, "
+                           "--dump-after and -g, which need a program");
     }
     in->modules = calloc(1, sizeof *in->modules);
     if (!in->modules) {
@@ -351,11 +353,18 @@ static vyre_result write_all(const command *c, const input *in, FILE *out, vyre_
     if (c->format == FORMAT_TEXT) {
         return write_program(c, in, out, diag);
     }
-    if (c->format == FORMAT_JSON) {
+    if (c->format == FORMAT_JSON || c->format == FORMAT_KERNEL) {
         vy_text text;
+        vyre_result written = VYRE_OK;
         vy_text_init(&text, NULL);
-        write_json(c, in, &text);
-        vyre_result written = put(c->out, &text, out, diag);
+        if (c->format == FORMAT_JSON) {
+            write_json(c, in, &text);
+        } else {
+            written = write_kernel(c, in, &text, diag);
+        }
+        if (written == VYRE_OK) {
+            written = put(c->out, &text, out, diag);
+        }
         vy_text_finish(&text);
         return written;
     }
@@ -427,6 +436,11 @@ static int inspect(const command *c, const input *in, FILE *out, FILE *err)
 
 static int check_segments(const command *c, const input *in, FILE *err)
 {
+    if (c->format == FORMAT_KERNEL && (c->segment != UINT32_MAX || c->optimise)) {
+        return vy_tool_usage(err, "vyre-spv",
+                             "a kernel file holds all segments as they are compiled; leave out "
+                             "--segment and --opt");
+    }
     bool is_one_each = c->format == FORMAT_ASM || c->format == FORMAT_BIN || c->format == FORMAT_C;
     bool one_place = c->out ? !names_folder(c->out) : c->format == FORMAT_BIN;
     if (c->segment != UINT32_MAX && c->format != FORMAT_TEXT && c->segment >= in->module_count) {
@@ -440,7 +454,7 @@ static int check_segments(const command *c, const input *in, FILE *err)
     }
     if (c->out && names_folder(c->out) && !is_one_each && c->format != FORMAT_NONE) {
         return vy_tool_usage(err, "vyre-spv",
-                             "--format json and text write one file, not a folder");
+                             "--format json, text and kernel write one file, not a folder");
     }
     return -1;
 }
@@ -455,7 +469,7 @@ static int run(command *c, input *in, FILE *out, FILE *err)
                                                             : compile(c, in, out, &diag);
     }
     if (result != VYRE_OK) {
-        return vy_tool_fail(err, &diag, c->file, diag.line ? in->source.text : NULL,
+        return vy_tool_fail(err, &diag, c->file, vy_source_quote(&in->source, &diag),
                             in->source.size);
     }
     int code = check_segments(c, in, err);

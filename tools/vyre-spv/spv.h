@@ -10,7 +10,8 @@ typedef enum format {
     FORMAT_BIN,
     FORMAT_C,
     FORMAT_JSON,
-    FORMAT_TEXT
+    FORMAT_TEXT,
+    FORMAT_KERNEL
 } format;
 
 typedef struct command {
@@ -19,6 +20,8 @@ typedef struct command {
     format format;
     uint32_t segment; /* UINT32_MAX: all */
     vyre_target target;
+    vyre_interface interface;
+    bool has_target, has_interface; /* given, and not the default */
     bool validate, stats, requirements, debug, optimise;
 } command;
 
@@ -32,7 +35,7 @@ typedef struct module {
 } module;
 
 typedef struct input {
-    vy_source source;    /* text, or the bytes of a .spv */
+    vy_source source;    /* text, or the bytes of a .vyk or .spv */
     vyre_kernel *kernel; /* NULL for a .spv */
     module *modules;
     uint32_t module_count;
@@ -62,6 +65,8 @@ vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
 
 const char *format_suffix(format f);
 vyre_result write_module(const module *m, format f, vy_text *out, vyre_diag *diag);
+/* A kernel file with the words for every choice that the command leaves open. */
+vyre_result write_kernel(const command *c, const input *in, vy_text *out, vyre_diag *diag);
 /* All modules and the interface. */
 void write_json(const command *c, const input *in, vy_text *out);
 

@@ -14,6 +14,8 @@ const char *format_suffix(format f)
         return ".json";
     case FORMAT_TEXT:
         return ".vyre";
+    case FORMAT_KERNEL:
+        return ".vyk";
     default:
         return ".spvasm";
     }
@@ -136,8 +138,9 @@ void write_json(const command *c, const input *in, vy_text *out)
     if (in->kernel) {
         vy_text_printf(out, ", \"program\": ");
         vy_json_string(out, vyre_kernel_name(in->kernel));
-        vy_text_printf(out, ", \"target\": \"%s\", \"interface\": \"descriptor\"",
-                       c->target == VYRE_TARGET_VULKAN_1_2 ? "vulkan1.2" : "vulkan1.3");
+        vy_text_printf(out, ", \"target\": \"%s\", \"interface\": \"%s\"",
+                       c->target == VYRE_TARGET_VULKAN_1_2 ? "vulkan1.2" : "vulkan1.3",
+                       c->interface == VYRE_INTERFACE_ADDRESS ? "address" : "descriptor");
         json_interface(in->kernel, out);
     }
     vy_text_printf(out, ",\n  \"segments\": [\n");

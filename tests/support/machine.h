@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #define MACHINE_MAX_BINDINGS 32u
+#define MACHINE_PUSH_WORDS   12u
+#define MACHINE_MAX_SPEC     8u
 
 typedef struct machine {
     const uint32_t *words;
@@ -16,10 +18,12 @@ typedef struct machine {
         uint32_t *words;
         uint32_t count; /* an access beyond it ends the test */
     } buffers[MACHINE_MAX_BINDINGS];
-    uint32_t push[10]; /* pass, execution, host indices */
+    uint32_t push[MACHINE_PUSH_WORDS]; /* by VY_PUSH_* / 4 */
     uint32_t workgroup[3], launched[3], local[3], local_index;
-    uint32_t spec[4]; /* by SpecId, where has_spec says so */
-    bool has_spec[4];
+    uint32_t spec[MACHINE_MAX_SPEC]; /* by SpecId, where has_spec says so */
+    bool has_spec[MACHINE_MAX_SPEC];
+    /* The word at an address; NULL: machine_address tells. */
+    uint32_t *(*find)(uint64_t address);
     int sqrt_error;        /* units that Sqrt is off by */
     uint32_t steps;        /* instructions executed by the last run */
     uint32_t access_count; /* loads and stores of storage buffers in the last run */
@@ -33,6 +37,9 @@ typedef struct machine {
 
 void machine_init(machine *m, const uint32_t *words, uint32_t word_count);
 void machine_finish(machine *m);
+/* Where buffers[binding] lies for modules that have addresses instead of bindings. An access beside
+ * every buffer ends the test. */
+uint64_t machine_address(uint32_t binding);
 /* Runs the entry point. Workgroup memory lives as long as the machine. */
 void machine_run(machine *m);
 

@@ -1,39 +1,16 @@
 /* See machine.h. */
-#include "machine.h"
+#include "tests/support/machine_ops.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <math.h>
-#include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_STEPS 20000000u
-
-static float as_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t as_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static int32_t as_signed(uint32_t bits)
-{
-    int32_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static const uint32_t *at_id(const machine *m, uint32_t id)
 {
@@ -76,6 +53,19 @@ static uint32_t decoration_of(const machine *m, uint32_t id, uint32_t decoration
     return UINT32_MAX;
 }
 
+static uint32_t member_offset(const machine *m, uint32_t type, uint32_t member)
+{
+    for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
+        const uint32_t *op = m->words + at;
+        if ((op[0] & 0xffff) == SpvOpMemberDecorate && op[1] == type && op[2] == member &&
+            op[3] == SpvDecorationOffset) {
+            assert_true(op[4] % 4 == 0);
+            return op[4] / 4;
+        }
+    }
+    return UINT32_MAX;
+}
+
 static void write_constant(const machine *m, uint32_t id, uint32_t *out)
 {
     const uint32_t *op = at_id(m, id);
@@ -87,7 +77,7 @@ static void write_constant(const machine *m, uint32_t id, uint32_t *out)
     case SpvOpSpecConstant:
     case SpvOpSpecConstantFalse: {
         uint32_t spec = decoration_of(m, id, SpvDecorationSpecId);
-        bool is_given = spec < 4 && m->has_spec[spec];
+        bool is_given = spec < MACHINE_MAX_SPEC && m->has_spec[spec];
         out[0] = is_given ? m->spec[spec] : code == SpvOpSpecConstant ? op[3] : 0;
         break;
     }
@@ -202,316 +192,93 @@ void machine_finish(machine *m)
     free(m->offsets);
 }
 
-/* ---- Pointers: variable and word ------------------------------------------------------------- */
+/* ---- Pointers: variable and word, or the two words of an address ----------------------------- */
+
+uint64_t machine_address(uint32_t binding)
+{
+    return ((uint64_t)binding + 3) << 32 | 0xfffff000u;
+}
+
+static uint32_t *dereference_address(machine *m, uint64_t address)
+{
+    if (m->find) {
+        return m->find(address);
+    }
+    for (uint32_t i = 0; i < MACHINE_MAX_BINDINGS; i++) {
+        uint64_t first = machine_address(i), end = first + 4ull * m->buffers[i].count;
+        if (address >= first && address < end) {
+            assert_true(address % 4 == 0);
+            return m->buffers[i].words + (address - first) / 4;
+        }
+    }
+    fail_msg("no buffer lies at address 0x%llx", (unsigned long long)address);
+    return NULL;
+}
+
+static uint32_t storage_of(const machine *m, uint32_t pointer)
+{
+    return at_id(m, at_id(m, pointer)[1])[2];
+}
+
+static uint64_t address_of(const machine *m, uint32_t pointer)
+{
+    return m->values[pointer][0] | (uint64_t)m->values[pointer][1] << 32;
+}
 
 static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
 {
     uint32_t variable = m->values[pointer][0], word = m->values[pointer][1];
-    const uint32_t *op = at_id(m, variable);
-    if (op[3] == SpvStorageClassStorageBuffer) {
+    switch (storage_of(m, pointer)) {
+    case SpvStorageClassPhysicalStorageBuffer:
+        m->access_count++;
+        return dereference_address(m, address_of(m, pointer));
+    case SpvStorageClassStorageBuffer: {
         uint32_t binding = decoration_of(m, variable, SpvDecorationBinding);
         assert_true(binding < MACHINE_MAX_BINDINGS);
         assert_true(word < m->buffers[binding].count);
         m->access_count++;
         return m->buffers[binding].words + word;
     }
-    if (op[3] == SpvStorageClassPushConstant) {
-        assert_true(word < 10);
+    case SpvStorageClassPushConstant:
+        assert_true((uint64_t)word + size <= MACHINE_PUSH_WORDS);
         return m->push + word;
+    default:
+        assert_true((uint64_t)word + size <= m->memory_size[variable]);
+        return m->memory[variable] + word;
     }
-    assert_true((uint64_t)word + size <= m->memory_size[variable]);
-    return m->memory[variable] + word;
 }
 
-static void access_chain(machine *m, const uint32_t *op)
+/* Words between the base and what the indices lead to. */
+static uint32_t chain_words(const machine *m, const uint32_t *op)
 {
-    uint32_t base = op[3], word = m->values[base][1];
-    uint32_t type = at_id(m, at_id(m, base)[1])[3];
+    uint32_t type = at_id(m, at_id(m, op[3])[1])[3], words = 0;
     for (uint32_t i = 4; i < op[0] >> 16; i++) {
         const uint32_t *row = at_id(m, type);
         uint32_t index = m->values[op[i]][0];
         if ((row[0] & 0xffff) == SpvOpTypeStruct) {
-            for (uint32_t k = 0; k < index; k++) {
-                word += size_of(m, row[2 + k]);
-            }
+            uint32_t offset = member_offset(m, type, index);
+            assert_int_not_equal(offset, UINT32_MAX);
+            words += offset;
             type = row[2 + index];
         } else {
             type = row[2];
-            word += index * size_of(m, type);
+            words += index * size_of(m, type);
         }
     }
-    m->values[op[2]][0] = m->values[base][0];
-    m->values[op[2]][1] = word;
+    return words;
 }
 
-/* ---- Operators ------------------------------------------------------------------------------- */
-
-static float sqrt_of(const machine *m, float x)
+static void access_chain(machine *m, const uint32_t *op)
 {
-    float root = sqrtf(x);
-    return root > 0.0f && isfinite(root) ? as_float(as_bits(root) + (uint32_t)m->sqrt_error) : root;
-}
-
-static uint32_t highest_bit(uint32_t a)
-{
-    uint32_t bit = UINT32_MAX;
-    for (uint32_t i = 0; i < 32; i++) {
-        bit = a >> i & 1 ? i : bit;
+    uint32_t words = chain_words(m, op);
+    if (storage_of(m, op[3]) == SpvStorageClassPhysicalStorageBuffer) {
+        uint64_t address = address_of(m, op[3]) + 4ull * words;
+        m->values[op[2]][0] = (uint32_t)address;
+        m->values[op[2]][1] = (uint32_t)(address >> 32);
+        return;
     }
-    return bit;
-}
-
-static uint32_t lowest_bit(uint32_t a)
-{
-    for (uint32_t i = 0; i < 32; i++) {
-        if (a >> i & 1) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
-
-static uint32_t glsl(const machine *m, uint32_t function, uint32_t a, uint32_t b)
-{
-    float x = as_float(a), y = as_float(b);
-    switch (function) {
-    case GLSLstd450FindUMsb:
-        return highest_bit(a);
-    case GLSLstd450FindILsb:
-        return lowest_bit(a);
-    case GLSLstd450UMin:
-        return a < b ? a : b;
-    case GLSLstd450UMax:
-        return a > b ? a : b;
-    case GLSLstd450NMin:
-        return isnan(x) ? b : isnan(y) ? a : y < x ? b : a;
-    case GLSLstd450NMax:
-        return isnan(x) ? b : isnan(y) ? a : y > x ? b : a;
-    case GLSLstd450Floor:
-        return as_bits(floorf(x));
-    case GLSLstd450Ceil:
-        return as_bits(ceilf(x));
-    case GLSLstd450Trunc:
-        return as_bits(truncf(x));
-    case GLSLstd450RoundEven:
-        return as_bits(rintf(x));
-    case GLSLstd450Sqrt:
-        return as_bits(sqrt_of(m, x));
-    case GLSLstd450InverseSqrt:
-        return as_bits((float)(1.0 / sqrt((double)x)));
-    case GLSLstd450Exp:
-        return as_bits((float)exp((double)x));
-    case GLSLstd450Exp2:
-        return as_bits((float)exp2((double)x));
-    case GLSLstd450Log:
-        return as_bits((float)log((double)x));
-    case GLSLstd450Log2:
-        return as_bits((float)log2((double)x));
-    default:
-        fail_msg("GLSL.std.450 function %u", function);
-        return 0;
-    }
-}
-
-static uint32_t shift_arithmetic(uint32_t a, uint32_t by)
-{
-    assert_true(by < 32);
-    return (uint32_t)(((int64_t)as_signed(a)) >> by);
-}
-
-static uint32_t convert_to_unsigned(float x)
-{
-    assert_true(x > -1.0f && x < 4294967296.0f); /* else undefined */
-    return (uint32_t)x;
-}
-
-static uint32_t convert_to_signed(float x)
-{
-    assert_true(x >= -2147483648.0f && x < 2147483648.0f);
-    return (uint32_t)(int32_t)x;
-}
-
-static uint32_t divide_signed(uint32_t a, uint32_t b)
-{
-    assert_true(b != 0 && !(a == 0x80000000u && b == UINT32_MAX));
-    return (uint32_t)((int64_t)as_signed(a) / as_signed(b));
-}
-
-static uint32_t reverse(uint32_t a)
-{
-    uint32_t out = 0;
-    for (uint32_t i = 0; i < 32; i++) {
-        out |= (a >> i & 1) << (31 - i);
-    }
-    return out;
-}
-
-static uint32_t bit_count(uint32_t a)
-{
-    uint32_t out = 0;
-    for (; a; a &= a - 1) {
-        out++;
-    }
-    return out;
-}
-
-static bool compare(uint32_t op, uint32_t a, uint32_t b, bool *out)
-{
-    float x = as_float(a), y = as_float(b);
-    int32_t i = as_signed(a), j = as_signed(b);
-    switch (op) {
-    case SpvOpIEqual:
-    case SpvOpLogicalEqual:
-        *out = a == b;
-        return true;
-    case SpvOpINotEqual:
-    case SpvOpLogicalNotEqual:
-        *out = a != b;
-        return true;
-    case SpvOpULessThan:
-        *out = a < b;
-        return true;
-    case SpvOpULessThanEqual:
-        *out = a <= b;
-        return true;
-    case SpvOpUGreaterThan:
-        *out = a > b;
-        return true;
-    case SpvOpUGreaterThanEqual:
-        *out = a >= b;
-        return true;
-    case SpvOpSLessThan:
-        *out = i < j;
-        return true;
-    case SpvOpSLessThanEqual:
-        *out = i <= j;
-        return true;
-    case SpvOpSGreaterThan:
-        *out = i > j;
-        return true;
-    case SpvOpSGreaterThanEqual:
-        *out = i >= j;
-        return true;
-    case SpvOpFOrdEqual:
-        *out = x == y;
-        return true;
-    case SpvOpFUnordNotEqual:
-        *out = x != y;
-        return true;
-    case SpvOpFOrdLessThan:
-        *out = x < y;
-        return true;
-    case SpvOpFOrdLessThanEqual:
-        *out = x <= y;
-        return true;
-    case SpvOpFOrdGreaterThan:
-        *out = x > y;
-        return true;
-    case SpvOpFOrdGreaterThanEqual:
-        *out = x >= y;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static uint32_t scalar(uint32_t op, uint32_t a, uint32_t b)
-{
-    bool truth = false;
-    if (compare(op, a, b, &truth)) {
-        return truth;
-    }
-    switch (op) {
-    case SpvOpBitcast:
-        return a;
-    case SpvOpIAdd:
-        return a + b;
-    case SpvOpISub:
-        return a - b;
-    case SpvOpIMul:
-        return a * b;
-    case SpvOpUDiv:
-        assert_true(b != 0);
-        return a / b;
-    case SpvOpUMod:
-        assert_true(b != 0);
-        return a % b;
-    case SpvOpSDiv:
-        return divide_signed(a, b);
-    case SpvOpSNegate:
-        return 0u - a;
-    case SpvOpNot:
-        return ~a;
-    case SpvOpBitwiseAnd:
-    case SpvOpLogicalAnd:
-        return a & b;
-    case SpvOpBitwiseOr:
-    case SpvOpLogicalOr:
-        return a | b;
-    case SpvOpBitwiseXor:
-        return a ^ b;
-    case SpvOpLogicalNot:
-        return !a;
-    case SpvOpShiftLeftLogical:
-        assert_true(b < 32);
-        return a << b;
-    case SpvOpShiftRightLogical:
-        assert_true(b < 32);
-        return a >> b;
-    case SpvOpShiftRightArithmetic:
-        return shift_arithmetic(a, b);
-    case SpvOpBitCount:
-        return bit_count(a);
-    case SpvOpBitReverse:
-        return reverse(a);
-    case SpvOpFAdd:
-        return as_bits(as_float(a) + as_float(b));
-    case SpvOpFSub:
-        return as_bits(as_float(a) - as_float(b));
-    case SpvOpFMul:
-        return as_bits(as_float(a) * as_float(b));
-    case SpvOpFDiv:
-        return as_bits(as_float(a) / as_float(b));
-    case SpvOpConvertUToF:
-        return as_bits((float)a);
-    case SpvOpConvertSToF:
-        return as_bits((float)as_signed(a));
-    case SpvOpConvertFToU:
-        return convert_to_unsigned(as_float(a));
-    case SpvOpConvertFToS:
-        return convert_to_signed(as_float(a));
-    default:
-        fail_msg("opcode %u", op);
-        return 0;
-    }
-}
-
-static uint32_t atomic(uint32_t op, uint32_t old, uint32_t x)
-{
-    switch (op) {
-    case SpvOpAtomicLoad:
-        return old;
-    case SpvOpAtomicIAdd:
-        return old + x;
-    case SpvOpAtomicISub:
-        return old - x;
-    case SpvOpAtomicUMin:
-        return old < x ? old : x;
-    case SpvOpAtomicUMax:
-        return old > x ? old : x;
-    case SpvOpAtomicSMin:
-        return as_signed(old) < as_signed(x) ? old : x;
-    case SpvOpAtomicSMax:
-        return as_signed(old) > as_signed(x) ? old : x;
-    case SpvOpAtomicAnd:
-        return old & x;
-    case SpvOpAtomicOr:
-        return old | x;
-    case SpvOpAtomicXor:
-        return old ^ x;
-    default:
-        return x; /* exchange, store */
-    }
+    m->values[op[2]][0] = m->values[op[3]][0];
+    m->values[op[2]][1] = m->values[op[3]][1] + words;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -524,7 +291,7 @@ static void run_atomic(machine *m, const uint32_t *op)
     if (code == SpvOpAtomicCompareExchange) {
         *word = old == m->values[op[8]][0] ? m->values[op[7]][0] : old;
     } else if (code != SpvOpAtomicLoad) {
-        *word = atomic(code, old, m->values[op[length - 1]][0]);
+        *word = machine_atomic(code, old, m->values[op[length - 1]][0]);
     }
     if (!is_store) {
         m->values[op[2]][0] = old;
@@ -533,10 +300,7 @@ static void run_atomic(machine *m, const uint32_t *op)
 
 static void run_wide(machine *m, const uint32_t *op)
 {
-    uint32_t a = m->values[op[3]][0], b = m->values[op[4]][0];
-    uint64_t product = (op[0] & 0xffff) == SpvOpSMulExtended
-                           ? (uint64_t)((int64_t)as_signed(a) * as_signed(b))
-                           : (uint64_t)a * b;
+    uint64_t product = machine_product(op[0] & 0xffff, m->values[op[3]][0], m->values[op[4]][0]);
     m->values[op[2]][0] = (uint32_t)product;
     m->values[op[2]][1] = (uint32_t)(product >> 32);
 }
@@ -592,12 +356,15 @@ static void run_plain(machine *m, const uint32_t *op)
             m->values[op[2]][i - 3] = m->values[op[i]][0];
         }
         return;
+    case SpvOpBitcast:
+        memcpy(m->values[op[2]], m->values[op[3]], sizeof m->values[0]);
+        return;
     case SpvOpSelect:
         m->values[op[2]][0] = m->values[m->values[op[3]][0] ? op[4] : op[5]][0];
         return;
     case SpvOpExtInst:
         m->values[op[2]][0] =
-            glsl(m, op[4], m->values[op[5]][0], length > 6 ? m->values[op[6]][0] : 0);
+            machine_glsl(m, op[4], m->values[op[5]][0], length > 6 ? m->values[op[6]][0] : 0);
         return;
     case SpvOpFunctionCall: {
         uint32_t value[4] = {0};
@@ -617,7 +384,8 @@ static void run_plain(machine *m, const uint32_t *op)
         run_atomic(m, op);
         return;
     }
-    m->values[op[2]][0] = scalar(code, m->values[op[3]][0], length > 4 ? m->values[op[4]][0] : 0);
+    m->values[op[2]][0] =
+        machine_scalar(code, m->values[op[3]][0], length > 4 ? m->values[op[4]][0] : 0);
 }
 
 /* All phis of a block at once. Returns the offset behind them. */

@@ -1,0 +1,110 @@
+/* Other words for a kernel's segments: compiled from its program when they are first asked for, and
+ * kept. Two threads may compile the same ones at once; the first to be done is kept, and the bytes
+ * are the same. So nothing is locked while a compiler, or a caller's allocator, runs. */
+#include "codegen/kernel_parts.h"
+
+static uint32_t index_of(vy_variant variant)
+{
+    return (variant.interface == VYRE_INTERFACE_ADDRESS ? 2u : 0u) + (variant.is_aliased ? 1u : 0u);
+}
+
+vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
+                           const vyre_kernel_params *params, vyre_diag *diag)
+{
+    vy_variants *variants = vy_arena_alloc(&kernel->arena, 1, sizeof *variants);
+    if (!variants || vy_mutex_init(&variants->mutex) != 0) {
+        return vy_diag_no_memory(diag);
+    }
+    variants->params = *params;
+    variants->params.allocator = &kernel->arena.allocator;
+    variants->params.dump_after = NULL;
+    variants->params.dump = NULL;
+    variants->params.dump_user = NULL;
+    variants->program = vy_program_hold(program);
+    kernel->variants = variants;
+    return VYRE_OK;
+}
+
+void vy_kernel_drop_variants(vyre_kernel *kernel)
+{
+    vy_variants *variants = kernel->variants;
+    if (!variants) {
+        return;
+    }
+    kernel->variants = NULL;
+    for (uint32_t i = 0; i < VY_VARIANT_COUNT; i++) {
+        vy_word_set_destroy(&variants->sets[i]);
+    }
+    vy_mutex_finish(&variants->mutex);
+    vyre_program_destroy(&variants->program);
+}
+
+void vy_word_set_destroy(vy_word_set **set)
+{
+    if (!*set) {
+        return;
+    }
+    vy_word_set *s = *set;
+    *set = NULL;
+    vyre_allocator memory = s->arena.allocator;
+    vy_arena_finish(&s->arena);
+    vy_free(&memory, s, sizeof *s);
+}
+
+static vy_word_set *find_set(vy_variants *variants, uint32_t index)
+{
+    vy_mutex_lock(&variants->mutex);
+    vy_word_set *set = variants->sets[index];
+    vy_mutex_unlock(&variants->mutex);
+    return set;
+}
+
+/* The set that is kept: the one given, or the one that somebody else has put there meanwhile. */
+static vy_word_set *keep_set(vy_variants *variants, uint32_t index, vy_word_set *set)
+{
+    vy_mutex_lock(&variants->mutex);
+    vy_word_set *spare = NULL;
+    if (variants->sets[index]) {
+        spare = set;
+        set = variants->sets[index];
+    } else {
+        variants->sets[index] = set;
+    }
+    vy_mutex_unlock(&variants->mutex);
+    vy_word_set_destroy(&spare);
+    return set;
+}
+
+void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set)
+{
+    (void)keep_set(kernel->variants, index_of(variant), set);
+}
+
+vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
+                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
+{
+    vy_variants *variants = kernel->variants;
+    uint32_t index = index_of(variant);
+    *out_words = NULL;
+    *out_count = 0;
+    vy_diag_clear(diag);
+    if (index == index_of(kernel->own)) {
+        *out_words = kernel->segments[segment].words;
+        *out_count = kernel->segments[segment].word_count;
+        return VYRE_OK;
+    }
+    vy_word_set *set = find_set(variants, index);
+    if (!set) {
+        vyre_kernel_params params = variants->params;
+        params.interface = variant.interface;
+        params.aliased = variant.is_aliased;
+        vyre_result result = vy_kernel_compile_set(kernel, &params, &set, diag);
+        if (result != VYRE_OK) {
+            return result;
+        }
+        set = keep_set(variants, index, set);
+    }
+    *out_words = set->segments[segment].words;
+    *out_count = set->segments[segment].count;
+    return VYRE_OK;
+}

@@ -1,0 +1,60 @@
+/* Which way a device offers, and what the two descriptor ways have in common. */
+#include "engine/exec/bind.h"
+
+#include "engine/exec/judge.h"
+
+const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
+                               vyre_interface interface)
+{
+    const vy_snapshot *s = &device->snapshot;
+    if (interface == VYRE_INTERFACE_ADDRESS) {
+        bool can = s->has[VY_FEATURE_bufferDeviceAddress] && device->vk.vkGetBufferDeviceAddress;
+        return can ? &vy_binder_address : NULL;
+    }
+    /* GPU-assisted validation (1.3.239) loses pushed descriptors: nothing is read or written. */
+    bool is_instrumented = device->validation == VYRE_VALIDATION_GPU_ASSISTED;
+    if (device->vk.vkCmdPushDescriptorSetKHR && buffer_count <= s->max_push_descriptors &&
+        !is_instrumented) {
+        return &vy_binder_push;
+    }
+    return &vy_binder_set;
+}
+
+static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
+                uint32_t binding, const vy_piece *piece)
+{
+    infos[*count] = (VkDescriptorBufferInfo){piece->buffer, piece->offset,
+                                             piece->size ? piece->size : VK_WHOLE_SIZE};
+    writes[*count] = (VkWriteDescriptorSet){
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstBinding = binding,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &infos[*count],
+    };
+    (*count)++;
+}
+
+uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane, bool is_judge,
+                        VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes)
+{
+    uint32_t count = 0, n = p->binding_count;
+    vy_piece hidden[VY_HIDDEN_COUNT];
+    vy_instance_hidden(p, in, lane, hidden);
+    if (is_judge) {
+        vy_piece state = vy_block_piece(&in->state);
+        vy_piece block = hidden[VY_HIDDEN_PARAMS];
+        block.offset += in->judge_offset;
+        block.size = VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t);
+        add(infos, writes, &count, VY_JUDGE_FLAG, &in->pieces[vy_kernel_until(p->kernel)]);
+        add(infos, writes, &count, VY_JUDGE_STATE, &state);
+        add(infos, writes, &count, VY_JUDGE_BLOCK, &block);
+        return count;
+    }
+    for (uint32_t b = 0; b < n + VY_HIDDEN_COUNT; b++) {
+        if (p->used_bindings >> b & 1) {
+            add(infos, writes, &count, b, b < n ? &in->pieces[b] : &hidden[b - n]);
+        }
+    }
+    return count;
+}

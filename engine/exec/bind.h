@@ -1,0 +1,41 @@
+/* How kernels reach memory, one file for each way: by addresses in the parameter block (address),
+ * by descriptors recorded into the command buffer (push), by descriptor sets (set). Nothing else
+ * asks which of them is in use. */
+#ifndef VY_BIND_H
+#define VY_BIND_H
+
+#include "engine/exec/instance.h"
+
+struct vy_binder {
+    const char *name; /* for reports */
+    vyre_interface interface;
+    bool is_pushed;
+    /* Recorded commands name the buffers that are bound: other buffers need another recording. */
+    bool is_by_handle;
+    /* Whether memory of a job can be reached this way; says in diag what cannot. */
+    vyre_result (*check)(const vyre_pipeline *pipeline, const vy_job *job, vyre_diag *diag);
+    /* Once for an instance. */
+    vyre_result (*create)(vyre_pipeline *pipeline, vy_instance *instance, vyre_diag *diag);
+    void (*destroy)(vyre_device *device, vy_instance *instance);
+    /* After the memory of an instance changed, before commands are recorded. */
+    void (*update)(vyre_pipeline *pipeline, vy_instance *instance);
+    /* The address that is pushed for the parameter block at that place of a lane's region. */
+    uint64_t (*root)(const vy_instance *instance, uint32_t lane, uint64_t offset);
+    /* Records the bindings of the program, or of the judge. */
+    void (*bind)(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane, bool is_judge,
+                 VkPipelineLayout layout, VkCommandBuffer commands);
+};
+
+extern const vy_binder vy_binder_address, vy_binder_push, vy_binder_set;
+
+/* The binder of an interface on this device, or NULL. */
+const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
+                               vyre_interface interface);
+
+/* What the descriptor ways share: the buffers of the program's set, or of the judge's, as writes
+ * (without a set). Returns how many; `infos` and `writes` hold VY_MAX_WRITES. */
+#define VY_MAX_WRITES (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
+uint32_t vy_binder_list(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,
+                        bool is_judge, VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes);
+
+#endif

@@ -1,0 +1,22 @@
+/* What a dispatch copies and makes zero before its first pass, and copies back after its last.
+ * Pure: decided from the job alone. */
+#ifndef VY_MOVES_H
+#define VY_MOVES_H
+
+#include "engine/exec/job.h"
+
+typedef struct vy_moves {
+    vy_command prologue[2 * VYRE_MAX_BUFFERS + 4], epilogue[VYRE_MAX_BUFFERS + 2];
+    uint32_t prologue_count, epilogue_count;
+    uint32_t block_count;    /* of these, done by kernels: each has a parameter block */
+    uint64_t records_offset; /* in the readback memory */
+    uint64_t upload_size, readback_size;
+} vy_moves;
+
+/* The state's copies of the lanes lie at the start of the readback memory. */
+#define VY_STATE_STRIDE 64u
+
+void vy_moves_list(const vyre_pipeline *pipeline, const vy_job *job, vy_moves *out_moves);
+bool vy_moves_are_same(const vy_moves *a, const vy_moves *b);
+
+#endif

@@ -1,0 +1,157 @@
+/* See hook.h. */
+#include "hook.h"
+
+#include "codegen/spirv/interface.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hook_settings hook;
+hook_seen seen;
+
+static PFN_vkGetInstanceProcAddr next_instance;
+static PFN_vkGetDeviceProcAddr next_device;
+static PFN_vkGetPhysicalDeviceProperties2 next_properties;
+static PFN_vkCmdDispatch next_dispatch;
+static PFN_vkCreateComputePipelines next_pipelines;
+static PFN_vkCreatePipelineCache next_create_cache;
+static PFN_vkDestroyPipelineCache next_destroy_cache;
+static PFN_vkGetPipelineCacheData next_data;
+static PFN_vkMergePipelineCaches next_merge;
+
+void hook_reset(void)
+{
+    hook = (hook_settings){0};
+    seen = (hook_seen){0};
+    layer_reset();
+}
+
+static VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice physical,
+                                             VkPhysicalDeviceProperties2 *out)
+{
+    next_properties(physical, out);
+    for (VkBaseOutStructure *at = out->pNext; at; at = at->pNext) {
+        if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
+            VkPhysicalDeviceVulkan12Properties *p = (void *)at;
+            p->driverID = hook.driver_id ? (VkDriverId)hook.driver_id : p->driverID;
+            if (hook.driver) {
+                snprintf(p->driverInfo, sizeof p->driverInfo, "%s", hook.driver);
+            }
+        }
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                           uint32_t z)
+{
+    if (++seen.dispatches != hook.skip_dispatch) {
+        next_dispatch(commands, x, y, z);
+    }
+}
+
+static bool constant(const VkSpecializationInfo *info, uint32_t id)
+{
+    for (uint32_t i = 0; info && i < info->mapEntryCount; i++) {
+        VkBool32 value = VK_FALSE;
+        if (info->pMapEntries[i].constantID == id) {
+            memcpy(&value, (const char *)info->pData + info->pMapEntries[i].offset, sizeof value);
+            return value == VK_TRUE;
+        }
+    }
+    return false;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL pipelines(VkDevice device, VkPipelineCache cache,
+                                                uint32_t count,
+                                                const VkComputePipelineCreateInfo *infos,
+                                                const VkAllocationCallbacks *allocator,
+                                                VkPipeline *out)
+{
+    VkResult result = next_pipelines(device, cache, count, infos, allocator, out);
+    seen.pipelines++;
+    seen.native_divide = constant(infos[0].stage.pSpecializationInfo, VY_SPEC_NATIVE_DIVIDE);
+    seen.native_sqrt = constant(infos[0].stage.pSpecializationInfo, VY_SPEC_NATIVE_SQRT);
+    seen.cache = cache;
+    seen.has_feedback = false;
+    for (const VkBaseInStructure *at = infos[0].pNext; at; at = at->pNext) {
+        if (at->sType == VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO) {
+            const VkPipelineCreationFeedbackCreateInfo *feedback = (const void *)at;
+            seen.has_feedback = true;
+            if (hook.hits) {
+                feedback->pPipelineCreationFeedback->flags =
+                    VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT |
+                    VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+            }
+        }
+    }
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_cache(VkDevice device,
+                                                   const VkPipelineCacheCreateInfo *info,
+                                                   const VkAllocationCallbacks *allocator,
+                                                   VkPipelineCache *out)
+{
+    seen.caches++;
+    seen.initial_size = info->initialDataSize;
+    return next_create_cache(device, info, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_cache(VkDevice device, VkPipelineCache cache,
+                                                const VkAllocationCallbacks *allocator)
+{
+    seen.caches_destroyed++;
+    next_destroy_cache(device, cache, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_data(VkDevice device, VkPipelineCache cache, size_t *size,
+                                               void *data)
+{
+    VkResult result = next_data(device, cache, size, data);
+    return ++seen.data_calls == hook.incomplete_at ? VK_INCOMPLETE : result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL merge(VkDevice device, VkPipelineCache into, uint32_t count,
+                                            const VkPipelineCache *from)
+{
+    seen.merges++;
+    return hook.merge != VK_SUCCESS ? hook.merge : next_merge(device, into, count, from);
+}
+
+#define TAKE(name, pointer, own)                                                                   \
+    if (strcmp(asked, #name) == 0) {                                                               \
+        pointer = (PFN_##name)found;                                                               \
+        return (PFN_vkVoidFunction)own;                                                            \
+    }
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
+{
+    PFN_vkVoidFunction found = next_device(device, asked);
+    if (!found) {
+        return NULL;
+    }
+    TAKE(vkCmdDispatch, next_dispatch, dispatch)
+    TAKE(vkCreateComputePipelines, next_pipelines, pipelines)
+    TAKE(vkCreatePipelineCache, next_create_cache, create_cache)
+    TAKE(vkDestroyPipelineCache, next_destroy_cache, destroy_cache)
+    TAKE(vkGetPipelineCacheData, next_data, get_data)
+    TAKE(vkMergePipelineCaches, next_merge, merge)
+    return found;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char *asked)
+{
+    PFN_vkVoidFunction found = next_instance(instance, asked);
+    if (!found) {
+        return NULL;
+    }
+    TAKE(vkGetDeviceProcAddr, next_device, get_device)
+    TAKE(vkGetPhysicalDeviceProperties2, next_properties, properties)
+    return found;
+}
+
+vyre_vulkan_entry hook_entry(void)
+{
+    next_instance = (PFN_vkGetInstanceProcAddr)layer_entry();
+    return next_instance ? (vyre_vulkan_entry)get_instance : NULL;
+}

@@ -1,0 +1,357 @@
+/* Other words for a kernel, made when they are asked for: the same as a direct compile's, kept,
+ * safe to ask for from several threads and to fail in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "codegen/kernel.h"
+#include "tests/support/fail_allocator.h"
+#include "vyre/text.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define THREADS 6u
+
+/* Its second segment writes y and z and only reads w. */
+static const char text[] =
+    "program varied\nworkgroup 8\nparam k : u32\n"
+    "in x : u32[]\nout y : u32[len(x)]\nout z : u32[len(x)]\ninout w : u32[]\n"
+    "kernel {\n"
+    "    let v = x[gid.x]\n"
+    "    y[gid.x] = v + k\n"
+    "    w[gid.x] = v\n"
+    "    if v > 3 { trap(7) }\n"
+    "    barrier\n"
+    "    z[gid.x] = y[lid.x]\n"
+    "    grid_sync\n"
+    "    let old = atomic_add(z[0], v)\n"
+    "    y[gid.x] = old + w[0]\n"
+    "}\n";
+
+static const vy_variant all[4] = {{VYRE_INTERFACE_DESCRIPTOR, false},
+                                  {VYRE_INTERFACE_DESCRIPTOR, true},
+                                  {VYRE_INTERFACE_ADDRESS, false},
+                                  {VYRE_INTERFACE_ADDRESS, true}};
+
+static vyre_program *parse(const char *source)
+{
+    vyre_program *program = NULL;
+    vyre_diag diag;
+    if (vyre_program_parse(source, strlen(source), NULL, NULL, &program, &diag) != VYRE_OK) {
+        fail_msg("%u:%u: %s", diag.line, diag.column, diag.message);
+    }
+    return program;
+}
+
+/* The program is gone before the kernel is looked at. */
+static vyre_kernel *compile(const char *source, vyre_kernel_params params, vy_variant variant)
+{
+    vyre_program *program = parse(source);
+    vyre_kernel *kernel = NULL;
+    vyre_diag diag;
+    params.interface = variant.interface;
+    params.aliased = variant.is_aliased;
+    if (vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    vyre_program_destroy(&program);
+    return kernel;
+}
+
+static void check_words(const vyre_kernel *kernel, vy_variant variant, const vyre_kernel *direct)
+{
+    for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
+        const uint32_t *words, *again;
+        uint32_t count, count_again;
+        vyre_diag diag;
+        assert_int_equal(vy_kernel_variant(kernel, variant, s, &words, &count, &diag), VYRE_OK);
+        assert_int_equal(vy_kernel_variant(kernel, variant, s, &again, &count_again, NULL),
+                         VYRE_OK);
+        assert_ptr_equal(words, again);
+        assert_int_equal(count, count_again);
+        const vy_kernel_segment *expected = vy_kernel_get_segment(direct, s);
+        assert_int_equal(count, expected->word_count);
+        assert_memory_equal(words, expected->words, count * sizeof *words);
+    }
+}
+
+static void check_from(vy_variant own, vyre_kernel_params params)
+{
+    vyre_kernel *kernel = compile(text, params, own);
+    assert_int_equal(vyre_kernel_segment_count(kernel), 2);
+    assert_int_equal(vyre_kernel_interface(kernel), own.interface);
+    assert_int_equal(vy_kernel_own_variant(kernel).is_aliased, own.is_aliased);
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_kernel *direct = compile(text, params, all[i]);
+        check_words(kernel, all[i], direct);
+        for (uint32_t s = 0; s < 2; s++) {
+            const vy_kernel_segment *a = vy_kernel_get_segment(kernel, s);
+            const vy_kernel_segment *b = vy_kernel_get_segment(direct, s);
+            assert_true(a->reads == b->reads && a->writes == b->writes);
+            assert_true(a->atomics == b->atomics && a->line == b->line);
+            assert_string_equal(a->label, b->label);
+        }
+        assert_int_equal(vy_kernel_site_count(kernel), vy_kernel_site_count(direct));
+        vyre_kernel_destroy(&direct);
+    }
+    const uint32_t *words;
+    uint32_t count;
+    assert_int_equal(vy_kernel_variant(kernel, own, 1, &words, &count, NULL), VYRE_OK);
+    assert_ptr_equal(words, vy_kernel_get_segment(kernel, 1)->words);
+    vyre_kernel_destroy(&kernel);
+}
+
+static void test_variant_words_are_those_of_a_direct_compile(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        check_from(all[i], (vyre_kernel_params){0});
+        check_from(all[i], (vyre_kernel_params){.target = VYRE_TARGET_VULKAN_1_2, .debug = 1});
+        check_from(all[i], (vyre_kernel_params){.float_modes = VYRE_FLOAT_DENORM_PRESERVE |
+                                                               VYRE_FLOAT_ROUNDING_RTE});
+    }
+}
+
+static void test_variants_differ(void **state)
+{
+    (void)state;
+    vyre_kernel *kernel = compile(text, (vyre_kernel_params){0}, all[0]);
+    const uint32_t *words[4];
+    uint32_t counts[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(vy_kernel_variant(kernel, all[i], 1, &words[i], &counts[i], NULL),
+                         VYRE_OK);
+        for (uint32_t k = 0; k < i; k++) {
+            assert_false(counts[i] == counts[k] &&
+                         memcmp(words[i], words[k], counts[i] * sizeof *words[i]) == 0);
+        }
+    }
+    vyre_kernel_destroy(&kernel);
+}
+
+static void count_dump(void *user, uint32_t segment, const char *pass, const char *dumped)
+{
+    (void)segment;
+    (void)pass;
+    (void)dumped;
+    ++*(uint32_t *)user;
+}
+
+static void test_variant_dumps_nothing(void **state)
+{
+    (void)state;
+    uint32_t dumps = 0;
+    char pass[] = "all";
+    vyre_kernel_params params = {.dump_after = pass, .dump = count_dump, .dump_user = &dumps};
+    vyre_kernel *kernel = compile(text, params, all[0]);
+    uint32_t before = dumps, count;
+    assert_true(before > 0);
+    pass[0] = '?'; /* the caller's, and free to change */
+    const uint32_t *words;
+    assert_int_equal(vy_kernel_variant(kernel, all[2], 0, &words, &count, NULL), VYRE_OK);
+    assert_int_equal(dumps, before);
+    vyre_kernel_destroy(&kernel);
+}
+
+typedef struct asker {
+    pthread_t thread;
+    const vyre_kernel *kernel;
+    pthread_barrier_t *start;
+    const uint32_t *words[4];
+    vyre_result result;
+} asker;
+
+static void *ask(void *user)
+{
+    asker *a = user;
+    a->result = VYRE_OK;
+    pthread_barrier_wait(a->start);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t count;
+        vyre_result result = vy_kernel_variant(a->kernel, all[i], 1, &a->words[i], &count, NULL);
+        a->result = result == VYRE_OK ? a->result : result;
+    }
+    return NULL;
+}
+
+static void test_variant_is_one_for_all_threads(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 20; round++) {
+        vyre_kernel *kernel = compile(text, (vyre_kernel_params){0}, all[round % 4]);
+        pthread_barrier_t start;
+        asker askers[THREADS];
+        assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            askers[i] = (asker){.kernel = kernel, .start = &start};
+            assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
+        }
+        for (uint32_t i = 0; i < THREADS; i++) {
+            assert_int_equal(pthread_join(askers[i].thread, NULL), 0);
+        }
+        for (uint32_t i = 0; i < THREADS; i++) {
+            assert_int_equal(askers[i].result, VYRE_OK);
+            for (uint32_t k = 0; k < 4; k++) {
+                assert_non_null(askers[i].words[k]);
+                assert_ptr_equal(askers[i].words[k], askers[0].words[k]);
+            }
+        }
+        pthread_barrier_destroy(&start);
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
+static void test_variant_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    vy_fail_allocator memory = {0};
+    vyre_allocator allocator = vy_fail_allocator_get(&memory);
+    vyre_kernel_params params = {.allocator = &allocator};
+    vyre_kernel *direct = compile(text, (vyre_kernel_params){0}, all[3]);
+    size_t n = 1;
+    for (;; n++) {
+        vyre_kernel *kernel = compile(text, params, all[0]);
+        const uint32_t *words;
+        uint32_t count;
+        vyre_diag diag;
+        memory.calls = 0;
+        memory.fail_at = n;
+        size_t before = memory.live_size;
+        vyre_result result = vy_kernel_variant(kernel, all[3], 1, &words, &count, &diag);
+        bool failed = memory.calls >= n;
+        memory.fail_at = 0;
+        assert_int_equal(result, failed ? VYRE_ERROR_OUT_OF_HOST_MEMORY : VYRE_OK);
+        if (failed) {
+            assert_null(words);
+            assert_int_equal(diag.code, VYRE_ERROR_OUT_OF_HOST_MEMORY);
+            assert_int_equal(memory.live_size, before);
+        }
+        check_words(kernel, all[3], direct);
+        vyre_kernel_destroy(&kernel);
+        assert_int_equal(memory.live_blocks, 0);
+        assert_int_equal(memory.live_size, 0);
+        if (!failed) {
+            break;
+        }
+    }
+    assert_true(n > 3);
+    vyre_kernel_destroy(&direct);
+}
+
+static void test_program_lives_as_long_as_its_kernels(void **state)
+{
+    (void)state;
+    vy_fail_allocator memory = {0};
+    vyre_allocator allocator = vy_fail_allocator_get(&memory);
+    vyre_program *program = NULL;
+    vyre_kernel *kernels[2] = {NULL, NULL};
+    assert_int_equal(vyre_program_parse(text, strlen(text), NULL, &allocator, &program, NULL),
+                     VYRE_OK);
+    size_t size = memory.live_size;
+    assert_true(size > 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(vyre_kernel_compile(program, NULL, &kernels[i], NULL), VYRE_OK);
+    }
+    vyre_program_destroy(&program);
+    assert_null(program);
+    assert_int_equal(memory.live_size, size);
+    vyre_kernel_destroy(&kernels[0]);
+    assert_int_equal(memory.live_size, size);
+    const uint32_t *words;
+    uint32_t count;
+    assert_int_equal(vy_kernel_variant(kernels[1], all[2], 1, &words, &count, NULL), VYRE_OK);
+    assert_true(count > 5);
+    vyre_kernel_destroy(&kernels[1]);
+    assert_int_equal(memory.live_size, 0);
+    assert_int_equal(memory.live_blocks, 0);
+}
+
+/* A table that is too large for a module has its place in both. */
+static void test_variant_reads_the_same_tables(void **state)
+{
+    (void)state;
+    static char source[1 << 17];
+    size_t used = 0;
+    used += (size_t)snprintf(source, sizeof source,
+                             "program tabled\nworkgroup 8\ninout y : u32[]\nconst t : u32[] = [0");
+    for (uint32_t i = 1; i < 5000; i++) {
+        used += (size_t)snprintf(source + used, sizeof source - used, ", %u", (unsigned)i * 7);
+    }
+    (void)snprintf(source + used, sizeof source - used, "]\nkernel { y[gid.x] = t[gid.x] }\n");
+    vyre_kernel *kernel = compile(source, (vyre_kernel_params){0}, all[0]);
+    vyre_kernel *direct = compile(source, (vyre_kernel_params){0}, all[2]);
+    uint32_t count, direct_count;
+    const uint32_t *tables = vy_kernel_tables(kernel, &count);
+    const uint32_t *direct_tables = vy_kernel_tables(direct, &direct_count);
+    assert_int_equal(count, 5000);
+    assert_int_equal(direct_count, count);
+    assert_memory_equal(tables, direct_tables, count * sizeof *tables);
+    check_words(kernel, all[2], direct);
+    vyre_kernel_destroy(&kernel);
+    vyre_kernel_destroy(&direct);
+}
+
+static bool is_fixed(const char *body)
+{
+    char source[400];
+    snprintf(source, sizeof source,
+             "program s\nworkgroup 4\nparam p : u32\ninout y : u32[]\nkernel {\n%s\n}\n", body);
+    vyre_kernel *kernel = compile(source, (vyre_kernel_params){0}, all[0]);
+    bool fixed = vy_kernel_is_schedule_fixed(kernel);
+    vyre_kernel_destroy(&kernel);
+    return fixed;
+}
+
+static void test_schedule_is_fixed_without_host_loops_and_ifs(void **state)
+{
+    (void)state;
+    assert_true(is_fixed(""));
+    assert_true(is_fixed("y[0] = 1"));
+    assert_true(is_fixed("for i in 0 .. p { y[i] = 1 } if p > 2 { y[0] = 3 }"));
+    assert_true(is_fixed("y[0] = 1 grid_sync y[1] = 2 grid_sync y[2] = y[1]"));
+    assert_false(is_fixed("for i in 0 .. p { y[i] = 1 grid_sync }"));
+    assert_false(is_fixed("y[0] = 1 grid_sync if p > 2 { y[1] = 2 grid_sync y[2] = 1 }"));
+}
+
+static void test_interface_of_no_kernel_is_the_default(void **state)
+{
+    (void)state;
+    assert_int_equal(vyre_kernel_interface(NULL), VYRE_INTERFACE_DESCRIPTOR);
+}
+
+static void test_address_kernel_requires_addresses(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_kernel *kernel = compile(text, (vyre_kernel_params){0}, all[i]);
+        bool found = false;
+        const char *name;
+        for (uint32_t k = 0; (name = vyre_kernel_requirement(kernel, k)) != NULL; k++) {
+            found = found || strcmp(name, "bufferDeviceAddress") == 0;
+        }
+        assert_int_equal(found, all[i].interface == VYRE_INTERFACE_ADDRESS);
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_variant_words_are_those_of_a_direct_compile),
+        cmocka_unit_test(test_variants_differ),
+        cmocka_unit_test(test_variant_dumps_nothing),
+        cmocka_unit_test(test_variant_is_one_for_all_threads),
+        cmocka_unit_test(test_variant_survives_every_failed_allocation),
+        cmocka_unit_test(test_program_lives_as_long_as_its_kernels),
+        cmocka_unit_test(test_variant_reads_the_same_tables),
+        cmocka_unit_test(test_schedule_is_fixed_without_host_loops_and_ifs),
+        cmocka_unit_test(test_interface_of_no_kernel_is_the_default),
+        cmocka_unit_test(test_address_kernel_requires_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+/* vyre-bench: its command line, that every group runs and is checked, the JSON and pictures it
+ * leaves, and that a wrong result or a failing peer is told. No time is looked at. */
+#include "tests/tools/support.h"
+
+#include "tools/vyre-bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int setup(void **state)
+{
+    (void)state;
+    enter_folder("bench");
+    return 0;
+}
+
+/* ---- Command lines --------------------------------------------------------------------------- */
+
+static void test_bench_refuses_command_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a[3];
+        const char *message;
+    } cases[] = {
+        {{NULL}, "no group is given"},
+        {{"--quick"}, "no group is given"},
+        {{"fast"}, "'fast' is no group"},
+        {{"launch", "fast"}, "'fast' is no group"},
+        {{"launch", "--bogus"}, "--bogus is no option"},
+        {{"launch", "--json"}, "--json takes a value"},
+        {{"launch", "--quick=1"}, "--quick takes no value"},
+        {{"launch", "--plot", "picture.png"}, "--plot takes FILE.svg"},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
+        int code = run_tool("vyre-bench", cases[i].a[0], cases[i].a[1], cases[i].a[2], NULL);
+        assert_fails(2, cases[i].message, code);
+        assert_file_has("err", "usage: 'vyre-bench --help'");
+    }
+    assert_int_equal(run_tool("vyre-bench", "--help", NULL), 0);
+    assert_file_has("out", "usage: vyre-bench GROUP...");
+    assert_file_has("out", "rebind");
+}
+
+static void test_bench_tells_what_fails(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    assert_fails(1, "error: ",
+                 run_tool("vyre-bench", "launch", "--quick", "--device", "no such device", NULL));
+    assert_fails(1, "nowhere/b.json",
+                 run_tool("vyre-bench", "step", "--quick", "--json", "nowhere/b.json", NULL));
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static const char *skip_value(const char *at, uint32_t depth);
+
+static const char *skip_blank(const char *at)
+{
+    return at + strspn(at, " \n");
+}
+
+static const char *skip_string(const char *at)
+{
+    assert_int_equal(*at, '"');
+    for (at++; *at != '"'; at++) {
+        assert_true((unsigned char)*at >= 0x20);
+        at += *at == '\\';
+    }
+    return at + 1;
+}
+
+static const char *skip_members(const char *at, char end, uint32_t depth)
+{
+    at = skip_blank(at + 1);
+    while (*at != end) {
+        if (end == '}') {
+            at = skip_blank(skip_string(at));
+            assert_int_equal(*at, ':');
+            at++;
+        }
+        at = skip_blank(skip_value(at, depth + 1));
+        assert_true(*at == ',' || *at == end);
+        if (*at == ',') {
+            at = skip_blank(at + 1);
+            assert_int_not_equal(*at, end);
+        }
+    }
+    return at + 1;
+}
+
+static const char *skip_value(const char *at, uint32_t depth)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    assert_true(depth < 16);
+    at = skip_blank(at);
+    if (*at == '{' || *at == '[') {
+        return skip_members(at, *at == '{' ? '}' : ']', depth);
+    }
+    if (*at == '"') {
+        return skip_string(at);
+    }
+    for (size_t i = 0; i < VY_COUNT_OF(words); i++) {
+        if (strncmp(at, words[i], strlen(words[i])) == 0) {
+            return at + strlen(words[i]);
+        }
+    }
+    char *end;
+    assert_true(isfinite(strtod(at, &end)));
+    assert_ptr_not_equal(end, at);
+    return end;
+}
+
+/* The number behind a name on a line; fails where it is none. */
+static double number_of(const char *line, const char *name)
+{
+    const char *at = strstr(line, name);
+    char *end;
+    if (!at) {
+        fail_msg("no %s in %.300s", name, line);
+    }
+    double value = strtod(at + strlen(name), &end);
+    assert_ptr_not_equal(end, at + strlen(name));
+    return value;
+}
+
+/* One series stands on one line: measured, and checked or with the reason why not. */
+static void check_series(const char *line, uint32_t *out_checked)
+{
+    assert_true(number_of(line, "\"samples\": ") >= 1);
+    double low = number_of(line, "\"p10\": "), high = number_of(line, "\"p90\": ");
+    double median = number_of(line, "\"median\": ");
+    assert_true(low > 0 && low <= median && median <= high);
+    assert_true(number_of(line, "\"ratio\": ") > 0);
+    if (strstr(line, "\"check\": null")) {
+        assert_null(strstr(line, "\"note\": \"\""));
+    } else {
+        assert_true(number_of(line, "\"compared\": ") > 0);
+        assert_int_equal((int)number_of(line, "\"wrong\": "), 0);
+        (*out_checked)++;
+    }
+}
+
+static void check_json(const char *path)
+{
+    static const char *const texts[] = {
+        "\"schema\": \"vyre.bench/1\"", "\"quick\": true",        "\"driver\": ",
+        "\"api_version\": \"1.",        "\"name\": \"launch\"",   "\"name\": \"step\"",
+        "\"name\": \"resident\"",       "\"name\": \"transfer\"", "\"name\": \"rebind\"",
+        "\"sizes\": {\"workgroups\": ", "\"descriptor_writes\": "};
+    size_t size;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    assert_int_equal(*skip_blank(skip_value(data, 0)), 0);
+    for (size_t i = 0; i < VY_COUNT_OF(texts); i++) {
+        if (!strstr(data, texts[i])) {
+            fail_msg("no %s in %s", texts[i], path);
+        }
+    }
+    uint32_t own = 0, own_checked = 0, peers = 0, peers_checked = 0;
+    for (char *line = strtok(data, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strstr(line, "{\"who\": \"vyre\"")) {
+            check_series(line, &own_checked);
+            own++;
+        } else if (strstr(line, "{\"who\": ")) {
+            check_series(line, &peers_checked);
+            peers++;
+        }
+    }
+    /* Of ours only the empty program leaves nothing to look at. */
+    assert_int_equal(own_checked, own - 1);
+    assert_true(own >= 4 + 2 + 10 + 8 + 2 || peers == 0);
+    print_message("%u series of the library, %u of peers\n", own, peers);
+    free(data);
+}
+
+static void check_picture(const char *path)
+{
+    size_t size;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    assert_memory_equal(data, "<svg ", 5);
+    assert_string_equal(data + size - 7, "</svg>\n");
+    assert_non_null(strstr(data, "<rect x="));
+    free(data);
+}
+
+static void test_bench_measures_and_checks_every_group(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    int code =
+        run_tool("vyre-bench", "all", "--quick", "--json", "b.json", "--plot", "b.svg", NULL);
+    if (code != 0) {
+        assert_file_has("err", "nothing else"); /* prints what was said */
+    }
+    assert_file_has("out", "### rebind: ");
+    assert_file_has("out", "| equal ");
+    check_json("b.json");
+    check_picture("b-launch.svg");
+    check_picture("b-step.svg");
+    check_picture("b-resident.svg");
+    check_picture("b-transfer.svg");
+    check_picture("b-rebind.svg");
+    assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
+    check_picture("one.svg");
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static void test_step_check_counts_what_differs(void **state)
+{
+    (void)state;
+    uint32_t x[300], steps = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        x[i] = i;
+    }
+    for (; steps < 70; steps++) {
+        assert_int_equal(bench_step_wrong(x, 300, steps), 0);
+        assert_int_equal(bench_step_wrong(x, 300, steps + 1), 300);
+        for (uint32_t i = 0; i < 300; i++) {
+            x[i] = x[i] * 3 + 1;
+        }
+    }
+    x[0] ^= 1;
+    x[299] ^= 0x80000000;
+    assert_int_equal(bench_step_wrong(x, 300, steps), 2);
+    /* Steps beyond 2^32: the period of x = 3x + 1 modulo 2^32 divides 2^31. */
+    x[0] ^= 1;
+    x[299] ^= 0x80000000;
+    assert_int_equal(bench_step_wrong(x, 300, steps + ((uint64_t)1 << 33)), 0);
+}
+
+static void test_quantiles_are_between_samples(void **state)
+{
+    (void)state;
+    static const double samples[] = {1, 2, 3, 5, 9};
+    assert_true(fabs(bench_quantile(samples, 5, 0.5) - 3) < 1e-12);
+    assert_true(fabs(bench_quantile(samples, 5, 0.1) - 1.4) < 1e-12);
+    assert_true(fabs(bench_quantile(samples, 5, 0.9) - 7.4) < 1e-12);
+    assert_true(fabs(bench_quantile(samples, 5, 1) - 9) < 1e-12);
+    assert_true(fabs(bench_quantile(samples, 1, 0.9) - 1) < 1e-12);
+    assert_true(fabs(bench_quantile(samples, 4, 0.5) - 2.5) < 1e-12);
+}
+
+typedef struct fake {
+    char *log; /* the turns of all series so far */
+    char name;
+    double value;
+    uint32_t calls, fails_at; /* 0: never */
+    uint64_t wrong;
+} fake;
+
+static vyre_result fake_sample(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    fake *f = state;
+    f->log[strlen(f->log)] = f->name;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = f->value + (double)(count - i);
+    }
+    return ++f->calls == f->fails_at
+               ? vy_diag_set(diag, VYRE_ERROR_IO, (vy_loc){0, 0}, "broken. Fix: mend it")
+               : VYRE_OK;
+}
+
+static vyre_result fake_check(void *state, bench_check *out, vyre_diag *diag)
+{
+    (void)diag;
+    *out = (bench_check){10, ((fake *)state)->wrong};
+    return VYRE_OK;
+}
+
+static void test_series_take_turns_and_are_checked(void **state)
+{
+    (void)state;
+    char log[256] = "";
+    bench b = {.quick = true};
+    bench_group group = {.name = "fake"};
+    vyre_diag diag;
+    vy_arena_init(&b.arena, NULL);
+    bench_case *c = bench_case_add(&b, &group, "fake", "us");
+    fake one = {.log = log, .name = 'a', .value = 10},
+         two = {.log = log, .name = 'b', .value = 20, .wrong = 3};
+    c->rounds = 3;
+    c->batch = 2;
+    (void)bench_series_vyre(c, "one", NULL, fake_sample, fake_check, &one);
+    (void)bench_series_add(c, "vulkan", "two", fake_sample, fake_check, &two);
+    assert_int_equal(bench_measure(&b, c, &diag), VYRE_OK);
+    assert_string_equal(log, "aabbababab");
+    assert_int_equal(c->series[0].sample_count, 6);
+    assert_true(fabs(c->series[0].median - 11.5) < 1e-12);
+    assert_true(fabs(bench_ratio(c, &c->series[1]) - 21.5 / 11.5) < 1e-12);
+    assert_int_equal(c->series[0].checked.compared, 10);
+    assert_int_equal(c->series[0].checked.wrong, 0);
+    assert_int_equal(c->series[1].checked.wrong, 3);
+    vy_arena_finish(&b.arena);
+}
+
+static void test_failing_peers_are_left_out_and_own_failures_are_not(void **state)
+{
+    (void)state;
+    for (uint32_t when = 1; when <= 4; when++) {
+        for (int own = 0; own < 2; own++) {
+            char log[256] = "";
+            bench b = {.quick = true};
+            bench_group group = {.name = "fake"};
+            vyre_diag diag;
+            vy_arena_init(&b.arena, NULL);
+            bench_case *c = bench_case_add(&b, &group, "fake", "us");
+            fake good = {.log = log, .name = 'a', .value = 10},
+                 bad = {.log = log, .name = 'b', .value = 20, .fails_at = when};
+            (void)bench_series_vyre(c, "good", NULL, fake_sample, fake_check, &good);
+            (void)bench_series_add(c, own ? "vyre" : "cuda", "bad", fake_sample, fake_check, &bad);
+            vyre_result result = bench_measure(&b, c, &diag);
+            assert_int_equal(result, own ? VYRE_ERROR_IO : VYRE_OK);
+            if (!own) {
+                assert_int_equal(c->series[1].sample_count, 0);
+                assert_string_equal(c->series[1].note, "left out: broken. Fix: mend it");
+                assert_true(c->series[0].sample_count > 0);
+                assert_true(bench_ratio(c, &c->series[1]) == 0);
+            }
+            vy_arena_finish(&b.arena);
+        }
+    }
+}
+
+/* ---- The other process ----------------------------------------------------------------------- */
+
+/* Answers as vyre-bench-cuda does: good ones, then one kind of bad ones. */
+static const char fake_peer[] =
+    "#!/bin/sh\n"
+    "case $1 in\n"
+    "none) echo '{\"error\":\"no CUDA device is called none\"}'; exit 1 ;;\n"
+    "silent) exit 0 ;;\n"
+    "odd) echo hello ;;\n"
+    "*) echo '{\"schema\":\"vyre.bench.cuda/1\",\"device\":\"Fake\",\"version\":\"CUDA 0\"}' ;;\n"
+    "esac\n"
+    "while read -r what way groups samples; do\n"
+    "    case $way in\n"
+    "    short) echo '{\"samples\":[1.5],\"compared\":1,\"wrong\":0}' ;;\n"
+    "    refused) echo '{\"error\":\"out of memory\"}' ;;\n"
+    "    odd) echo '{}' ;;\n"
+    "    dead) exit 3 ;;\n"
+    "    *) echo '{\"samples\":[1.5,2.5,0.25],\"compared\":7,\"wrong\":2}' ;;\n"
+    "    esac\n"
+    "done\n";
+
+static void test_cuda_peers_answer_or_say_why_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device, *note;
+    } starts[] = {
+        {"none", "no CUDA device is called none"},
+        {"silent", "it gives no answer"},
+        {"odd", "its answer cannot be read"},
+    };
+    static const struct {
+        const char *way, *message;
+    } answers[] = {
+        {"short", "too few samples"},
+        {"refused", "out of memory"},
+        {"odd", "cannot be read"},
+        {"dead", "it gives no answer"},
+    };
+    bench b = {.quick = true};
+    put_text("fake-peer", fake_peer);
+    assert_int_equal(chmod("fake-peer", 0755), 0);
+    assert_null(bench_cuda_start(&b, "./missing", "Fake"));
+    assert_non_null(strstr(b.cuda_note, "it gives no answer"));
+    for (size_t i = 0; i < VY_COUNT_OF(starts); i++) {
+        assert_null(bench_cuda_start(&b, "./fake-peer", starts[i].device));
+        assert_non_null(strstr(b.cuda_note, starts[i].note));
+    }
+    vy_arena_init(&b.arena, NULL);
+    b.cuda = bench_cuda_start(&b, "./fake-peer", "Fake");
+    assert_non_null(b.cuda);
+    assert_string_equal(b.cuda_device, "Fake");
+    assert_string_equal(b.cuda_version, "CUDA 0");
+    bench_case c = {.name = "fake"};
+    vyre_diag diag;
+    double samples[3];
+    bench_check checked;
+    bench_series_cuda(&b, &c, "stream", "launch stream groups=%u", 1u);
+    assert_int_equal(c.series_count, 1);
+    bench_series *s = &c.series[0];
+    assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_OK);
+    assert_true(fabs(samples[0] - 1.5) + fabs(samples[1] - 2.5) + fabs(samples[2] - 0.25) < 1e-12);
+    assert_int_equal(s->check(s->state, &checked, &diag), VYRE_OK);
+    assert_int_equal(checked.compared, 7);
+    assert_int_equal(checked.wrong, 2);
+    for (size_t i = 0; i < VY_COUNT_OF(answers); i++) {
+        bench_series_cuda(&b, &c, "bad", "launch %s groups=1", answers[i].way);
+        s = &c.series[c.series_count - 1];
+        assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_ERROR_IO);
+        assert_non_null(strstr(diag.message, answers[i].message));
+    }
+    assert_int_equal(s->sample(s->state, samples, 3, &diag), VYRE_ERROR_IO);
+    bench_cuda_stop(&b.cuda);
+    assert_null(b.cuda);
+    bench_series_cuda(&b, &c, "gone", "launch stream groups=1");
+    assert_int_equal(c.series_count, 1 + VY_COUNT_OF(answers));
+    vy_arena_finish(&b.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bench_refuses_command_lines),
+        cmocka_unit_test(test_bench_tells_what_fails),
+        cmocka_unit_test(test_bench_measures_and_checks_every_group),
+        cmocka_unit_test(test_step_check_counts_what_differs),
+        cmocka_unit_test(test_quantiles_are_between_samples),
+        cmocka_unit_test(test_series_take_turns_and_are_checked),
+        cmocka_unit_test(test_cuda_peers_answer_or_say_why_not),
+        cmocka_unit_test(test_failing_peers_are_left_out_and_own_failures_are_not),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

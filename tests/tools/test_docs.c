@@ -1,0 +1,263 @@
+/* The documents: docs/renderer.md's C++ blocks are one program, built against an installed copy and
+ * run; links lead somewhere; names of the library's exist. */
+#include "tests/tools/support.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 40
+
+/* Runs it in the current folder; what it printed lies in files `out` and `err`. */
+static int run(char *const *arguments)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        int err = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) {
+            _exit(126);
+        }
+        execvp(arguments[0], arguments);
+        _exit(125);
+    }
+    int status;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void must_run(char *const *arguments)
+{
+    int code = run(arguments);
+    if (code != 0) {
+        size_t size;
+        char *out = get_file("out", &size), *err = get_file("err", &size);
+        print_message("%s%s\n", out ? out : "", err ? err : "");
+        free(out);
+        free(err);
+        fail_msg("%s ended with %d", arguments[0], code);
+    }
+}
+
+static char *get_document(const char *name)
+{
+    char path[512];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", VYRE_SOURCE_DIR, name);
+    char *text = get_file(path, &size);
+    if (!text) {
+        fail_msg("there is no %s", name);
+    }
+    return text;
+}
+
+/* All blocks of a language, one after the other, with lines that lead compilers to the document. */
+static char *join_blocks(const char *document, const char *language, int with_lines)
+{
+    vy_text out;
+    char fence[32];
+    vy_text_init(&out, NULL);
+    snprintf(fence, sizeof fence, "```%s\n", language);
+    uint32_t line = 1;
+    bool inside = false;
+    for (const char *at = document; *at; line++) {
+        const char *end = strchr(at, '\n');
+        size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
+        if (strncmp(at, "```", 3) == 0) {
+            bool opens = !inside && strncmp(at, fence, strlen(fence)) == 0;
+            if (opens && with_lines) {
+                vy_text_printf(&out, "#line %u \"renderer.md\"\n", (unsigned)line + 1);
+            }
+            inside = opens;
+        } else if (inside) {
+            vy_text_append(&out, at, length);
+        }
+        at += length;
+    }
+    vy_text_append(&out, "", 1);
+    char *copy = malloc(out.size);
+    assert_non_null(copy);
+    memcpy(copy, out.data, out.size);
+    vy_text_finish(&out);
+    return copy;
+}
+
+static void build_program(void)
+{
+    char *install[] = {DOCS_CMAKE, "--install", VYRE_BINARY_DIR, "--prefix", "prefix", NULL};
+    must_run(install);
+    /* An empty argument is none of these: it would be a file. */
+    char *compile[] = {DOCS_CXX,
+                       "-std=c++17",
+                       "-Wall",
+                       "-Wextra",
+                       "-Wpedantic",
+                       "-Werror",
+                       "-Iprefix/include",
+                       "-idirafter",
+                       DOCS_VULKAN,
+                       "-idirafter",
+                       DOCS_VMA,
+                       "renderer.cpp",
+                       "-o",
+                       "renderer",
+                       "-Lprefix/" DOCS_LIBDIR,
+                       "-lvyre-vk",
+                       DOCS_LOADER,
+                       "-pthread",
+                       "-Wl,-rpath,$ORIGIN/prefix/" DOCS_LIBDIR,
+                       DOCS_SANITIZE,
+                       NULL};
+    must_run(compile);
+}
+
+static void test_docs_renderer_is_a_program_that_runs(void **state)
+{
+    (void)state;
+    enter_folder("docs");
+    char *document = get_document("docs/renderer.md");
+    char *source = join_blocks(document, "cpp", 1);
+    char *wanted = join_blocks(document, "text", 0);
+    put_text("renderer.cpp", source);
+    assert_true(strlen(source) > 1000 && strlen(wanted) > 100);
+    build_program();
+    if (!has_no_device()) {
+        char *program[] = {"./renderer", NULL};
+        must_run(program);
+        size_t size;
+        char *out = get_file("out", &size);
+        assert_string_equal(out, wanted);
+        free(out);
+        const char *none = getenv("VYRE_TESTS_NO_VALIDATION");
+        assert_file_has("err", none && strcmp(none, "1") == 0 ? ", 0 messages"
+                                                              : "validation on, 0 messages");
+    }
+    free(wanted);
+    free(source);
+    free(document);
+}
+
+static const char *const documents[] = {"README.md",        "docs/engine.md",
+                                        "docs/language.md", "docs/measurements.md",
+                                        "docs/renderer.md", "docs/spirv-interface.md"};
+#define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
+
+static void test_docs_links_lead_somewhere(void **state)
+{
+    (void)state;
+    uint32_t count = 0;
+    for (size_t d = 0; d < DOCUMENT_COUNT; d++) {
+        char *text = get_document(documents[d]);
+        bool is_top = strchr(documents[d], '/') == NULL;
+        for (const char *at = strstr(text, "]("); at; at = strstr(at + 1, "](")) {
+            size_t length = strcspn(at + 2, ")#");
+            if (length == 0 || strncmp(at + 2, "http", 4) == 0) {
+                continue;
+            }
+            char path[600];
+            snprintf(path, sizeof path, "%s/%s%.*s", VYRE_SOURCE_DIR, is_top ? "" : "docs/",
+                     (int)length, at + 2);
+            if (access(path, R_OK) != 0) {
+                fail_msg("%s links to %.*s, which is not there", documents[d], (int)length, at + 2);
+            }
+            count++;
+        }
+        free(text);
+    }
+    assert_true(count > 4);
+}
+
+/* All public headers, one after the other. */
+static char *get_headers(void)
+{
+    static const char *const names[] = {"buffer.h", "device.h",  "dispatch.h", "interp.h",
+                                        "kernel.h", "program.h", "result.h",   "text.h",
+                                        "vma.h",    "vulkan.h",  "vyre.h"};
+    vy_text out;
+    vy_text_init(&out, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "include/vyre/%s", names[i]);
+        char *text = get_document(path);
+        vy_text_append(&out, text, strlen(text));
+        free(text);
+    }
+    vy_text_append(&out, "", 1);
+    char *copy = malloc(out.size);
+    assert_non_null(copy);
+    memcpy(copy, out.data, out.size);
+    vy_text_finish(&out);
+    return copy;
+}
+
+static bool is_word_letter(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The word with nothing of a word on either side. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        if ((at == text || !is_word_letter(at[-1])) && !is_word_letter(at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Functions, types and constants that a document for users of the engine names are there; names
+ * that end in _ stand for several. */
+static void check_names(const char *document, const char *prefix, const char *headers)
+{
+    char *text = get_document(document);
+    uint32_t count = 0;
+    for (const char *at = strstr(text, prefix); at; at = strstr(at + 1, prefix)) {
+        char word[80];
+        size_t length = 0;
+        while (is_word_letter(at[length]) && length + 1 < sizeof word) {
+            word[length] = at[length];
+            length++;
+        }
+        word[length] = 0;
+        bool is_inside = at != text && (is_word_letter(at[-1]) || at[-1] == '-');
+        if (is_inside || word[length - 1] == '_') {
+            continue;
+        }
+        char row[sizeof word + 8]; /* of a list of results */
+        snprintf(row, sizeof row, "X(%s,", word + 5);
+        if (!has_word(headers, word) && !strstr(headers, row)) {
+            fail_msg("%s names %s, which no header has", document, word);
+        }
+        count++;
+    }
+    assert_true(count > 3);
+    free(text);
+}
+
+static void test_docs_name_what_there_is(void **state)
+{
+    (void)state;
+    char *headers = get_headers();
+    static const char *const names[] = {"docs/engine.md", "docs/renderer.md"};
+    for (size_t i = 0; i < 2; i++) {
+        check_names(names[i], "vyre_", headers);
+        check_names(names[i], "VYRE_", headers);
+    }
+    free(headers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_docs_renderer_is_a_program_that_runs),
+        cmocka_unit_test(test_docs_links_lead_somewhere),
+        cmocka_unit_test(test_docs_name_what_there_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

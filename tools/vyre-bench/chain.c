@@ -1,0 +1,254 @@
+/* Chains of the step: made, sampled, checked against what so many steps give. */
+#include "tools/vyre-bench/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct chain {
+    bench *bench;
+    chain_params params;
+    uint32_t count;           /* elements of each buffer */
+    uint64_t runs[PEER_SETS]; /* that each buffer has seen */
+    uint32_t next;            /* the buffer of the next run */
+    uint32_t *host;           /* as many elements as a buffer */
+    uint64_t first_compared, first_wrong;
+    /* The library's. */
+    bench_program program;
+    vyre_buffer x[PEER_SETS];
+    vyre_binding binding;
+    vyre_dispatch_params dispatch;
+    /* The peer's. */
+    peer_chain *peer;
+};
+
+static const char empty_text[] = "program empty\nworkgroup 1\nkernel { }\n";
+
+static double since_us(uint64_t start)
+{
+    return (double)(bench_now_ns() - start) / 1e3;
+}
+
+/* ---- Sampling -------------------------------------------------------------------------------- */
+
+static void check_first(chain *ch, const uint32_t *first, uint32_t set)
+{
+    ch->first_compared += 4;
+    ch->first_wrong += bench_step_wrong(first, 4, ch->runs[set] * ch->params.steps);
+}
+
+static double step_us(const chain *ch, uint64_t device_ns, uint64_t start)
+{
+    double us = device_ns == UINT64_MAX ? since_us(start) : (double)device_ns / 1e3;
+    return us / (ch->params.steps ? ch->params.steps : 1);
+}
+
+static vyre_result sample_submit(chain *ch, double *out, vyre_diag *diag)
+{
+    vyre_ticket ticket;
+    uint64_t start = bench_now_ns();
+    vyre_result result = vyre_dispatch_async(ch->program.pipeline, &ch->dispatch, &ticket, diag);
+    *out = since_us(start);
+    /* As the peers do: a processor that slept meanwhile is slower at the next call. */
+    for (int is_done = 0; result == VYRE_OK && !is_done;) {
+        result = vyre_ticket_poll(ch->bench->device, ticket, &is_done, diag);
+    }
+    if (result == VYRE_OK) {
+        result = vyre_ticket_wait(ch->bench->device, &ticket, UINT64_MAX, NULL, diag);
+    }
+    return result;
+}
+
+static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    chain *ch = state;
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
+        uint32_t set = ch->next;
+        ch->next = (set + 1) % ch->params.sets;
+        ch->binding.buffer = ch->x[set];
+        if (ch->params.measure == CHAIN_SUBMIT) {
+            result = sample_submit(ch, &out[i], diag);
+        } else {
+            vyre_report report;
+            bool timed = ch->params.measure == CHAIN_STEP;
+            uint64_t start = bench_now_ns();
+            result =
+                vyre_dispatch(ch->program.pipeline, &ch->dispatch, timed ? &report : NULL, diag);
+            out[i] = timed && result == VYRE_OK ? step_us(ch, report.device_dispatches_ns, start)
+                                                : since_us(start);
+        }
+        ch->runs[set] += result == VYRE_OK;
+        if (result == VYRE_OK && ch->params.reads_first) {
+            check_first(ch, ch->host, set);
+        }
+    }
+    return result;
+}
+
+static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    chain *ch = state;
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
+        uint32_t set = ch->next;
+        ch->next = (set + 1) % ch->params.sets;
+        uint64_t start = bench_now_ns();
+        if (ch->params.records_again) {
+            result = peer_chain_record(ch->peer, set, diag);
+        }
+        if (result == VYRE_OK) {
+            result = peer_chain_submit(ch->peer, ch->params.wait, diag);
+        }
+        out[i] = since_us(start);
+        if (result == VYRE_OK) {
+            result = peer_chain_wait(ch->peer, diag);
+        }
+        if (ch->params.measure == CHAIN_WALL) {
+            out[i] = since_us(start);
+        } else if (ch->params.measure == CHAIN_STEP && result == VYRE_OK) {
+            out[i] = step_us(ch, peer_chain_device_ns(ch->peer), start);
+        }
+        ch->runs[set] += result == VYRE_OK;
+        if (result == VYRE_OK && ch->params.reads_first) {
+            check_first(ch, peer_chain_first(ch->peer), set);
+        }
+    }
+    return result;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static vyre_result check(void *state, bench_check *out, vyre_diag *diag)
+{
+    chain *ch = state;
+    vyre_result result = VYRE_OK;
+    *out = (bench_check){ch->first_compared, ch->first_wrong};
+    for (uint32_t set = 0; result == VYRE_OK && set < ch->params.sets; set++) {
+        uint64_t size = (uint64_t)ch->count * sizeof *ch->host;
+        memset(ch->host, 0xff, (size_t)size);
+        result = ch->peer
+                     ? peer_chain_read(ch->peer, set, ch->host, diag)
+                     : vyre_buffer_download(ch->bench->device, ch->x[set], 0, ch->host, size, diag);
+        if (result == VYRE_OK) {
+            out->compared += ch->count;
+            out->wrong += bench_step_wrong(ch->host, ch->count, ch->runs[set] * ch->params.steps);
+        }
+    }
+    return result;
+}
+
+static void add_note(bench_series *s, const chain_params *params)
+{
+    if (params->steps == 0) {
+        snprintf(s->note, sizeof s->note, "leaves nothing that could be checked");
+    } else if (params->no_barriers) {
+        snprintf(s->note, sizeof s->note, "wrong on purpose, so not checked");
+    }
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static void chain_destroy(chain *ch)
+{
+    if (ch) {
+        bench_program_destroy(&ch->program);
+        for (uint32_t i = 0; i < PEER_SETS; i++) {
+            bench_buffer_destroy(ch->bench->device, &ch->x[i]);
+        }
+        peer_chain_destroy(&ch->peer);
+        free(ch->host);
+        free(ch);
+    }
+}
+
+void chain_list_finish(chain_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        chain_destroy(list->chains[i]);
+    }
+    list->count = 0;
+}
+
+static chain *chain_make(bench *b, chain_list *list, const chain_params *params, vyre_diag *diag)
+{
+    chain *ch = list->count < BENCH_MAX_SERIES ? calloc(1, sizeof *ch) : NULL;
+    if (ch) {
+        ch->bench = b;
+        ch->params = *params;
+        ch->params.sets = params->sets ? params->sets : 1;
+        ch->count = params->groups * BENCH_GROUP_SIZE;
+        ch->host = bench_indices(ch->count);
+        list->chains[list->count++] = ch;
+    }
+    if (!ch || !ch->host) {
+        (void)vy_diag_no_memory(diag);
+        return NULL;
+    }
+    return ch;
+}
+
+static vyre_result prepare_library(chain *ch, vyre_diag *diag)
+{
+    bench *b = ch->bench;
+    bool is_empty = ch->params.steps == 0;
+    uint64_t size = (uint64_t)ch->count * sizeof *ch->host;
+    vyre_result result = bench_program_create(b->device, is_empty ? empty_text : bench_step_text,
+                                              &ch->program, diag);
+    for (uint32_t i = 0; result == VYRE_OK && !is_empty && i < ch->params.sets; i++) {
+        result = bench_buffer_create(b->device, "x", ch->host, size, &ch->x[i], diag);
+    }
+    vyre_dispatch_params_init(&ch->dispatch);
+    ch->dispatch.flags = ch->params.measure == CHAIN_STEP ? VYRE_DISPATCH_TIMED : 0;
+    ch->binding = bench_resident_binding(ch->x[0]);
+    if (ch->params.reads_first) {
+        ch->binding.out = ch->host;
+        ch->binding.out_size = 16;
+    }
+    if (is_empty) {
+        ch->dispatch.groups[0] = ch->params.groups;
+    } else {
+        ch->dispatch.bindings = &ch->binding;
+        ch->dispatch.binding_count = 1;
+        ch->dispatch.passes = ch->params.steps;
+    }
+    return result;
+}
+
+vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                      vyre_diag *diag)
+{
+    chain *ch = chain_make(b, list, params, diag);
+    if (!ch) {
+        return VYRE_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    vyre_result result = prepare_library(ch, diag);
+    bench_series *s = bench_series_vyre(c, params->way, b->device, sample_library,
+                                        params->steps ? check : NULL, ch);
+    add_note(s, params);
+    return result;
+}
+
+vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                           vyre_diag *diag)
+{
+    if (!b->peer) {
+        return VYRE_OK;
+    }
+    chain *ch = chain_make(b, list, params, diag);
+    if (!ch) {
+        return VYRE_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    uint32_t flags = (params->no_barriers || params->steps < 2 ? 0 : PEER_BARRIERS) |
+                     (params->reads_first ? PEER_READ_BACK : 0) |
+                     (params->measure == CHAIN_STEP ? PEER_TIMED : 0);
+    if (peer_chain_create(b->peer, params->groups, params->steps, flags, &ch->peer, diag) !=
+        VYRE_OK) {
+        snprintf(b->peer_note, sizeof b->peer_note, "%s", diag->message);
+        vy_diag_clear(diag);
+        return VYRE_OK;
+    }
+    bench_series *s = bench_series_add(c, "vulkan", params->way, sample_peer,
+                                       params->steps && !params->no_barriers ? check : NULL, ch);
+    add_note(s, params);
+    return VYRE_OK;
+}

@@ -1,0 +1,40 @@
+/* Chains of the step as series: by the library, by the peer in plain Vulkan. */
+#ifndef VY_BENCH_CHAIN_H
+#define VY_BENCH_CHAIN_H
+
+#include "tools/vyre-bench/bench.h"
+
+typedef enum chain_measure {
+    CHAIN_WALL,   /* from the call to the known end */
+    CHAIN_SUBMIT, /* from the call to its return; the wait is not in it */
+    CHAIN_STEP    /* on the device, for each step; wall time where there are no timestamps */
+} chain_measure;
+
+typedef struct chain_params {
+    const char *way;
+    chain_measure measure;
+    uint32_t groups, steps; /* steps 0: an empty program */
+    uint32_t sets;          /* buffers in rotation, from 1 to PEER_SETS; 0: 1 */
+    bool reads_first;       /* the first 16 bytes of the result reach the host */
+    /* The peer's alone. */
+    bool no_barriers;   /* wrong, for comparison: nothing is checked */
+    bool records_again; /* for each submission */
+    peer_wait wait;
+} chain_params;
+
+/* What the series of a case own: at most as many chains as there are series. */
+typedef struct chain chain;
+typedef struct chain_list {
+    chain *chains[BENCH_MAX_SERIES];
+    uint32_t count;
+} chain_list;
+
+/* Both add a series to the case. The peer's does nothing where there is no peer, and only notes
+ * that the peer failed. */
+vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                      vyre_diag *diag);
+vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                           vyre_diag *diag);
+void chain_list_finish(chain_list *list);
+
+#endif

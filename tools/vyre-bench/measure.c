@@ -1,0 +1,201 @@
+/* Taking samples: series of a case in turns, medians and spread, costs by the device's counters. */
+#include "tools/vyre-bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 10, BATCH = 30, QUICK_ROUNDS = 2, QUICK_BATCH = 3, MIN_ROUNDS = 3, WARMUP = 3 };
+static const double budget_us = 6e6, quick_budget_us = 0.5e6;
+
+uint64_t bench_now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+bench_case *bench_case_add(bench *b, bench_group *group, const char *name, const char *unit)
+{
+    bench_case *c = vy_arena_alloc(&b->arena, 1, sizeof *c);
+    if (!c || !vy_vec_push(&b->arena, &group->cases, c)) {
+        return NULL;
+    }
+    c->name = name;
+    c->unit = unit;
+    c->rounds = b->quick ? QUICK_ROUNDS : ROUNDS;
+    c->batch = b->quick ? QUICK_BATCH : BATCH;
+    c->budget_us = b->quick ? quick_budget_us : budget_us;
+    return c;
+}
+
+void bench_case_size(bench_case *c, const char *name, uint64_t value)
+{
+    if (c->size_count < BENCH_MAX_SIZES) {
+        c->sizes[c->size_count++] = (bench_size){name, value};
+    }
+}
+
+bench_series *bench_series_add(bench_case *c, const char *who, const char *way,
+                               bench_sample_fn sample, bench_check_fn check, void *state)
+{
+    if (c->series_count < BENCH_MAX_SERIES) {
+        c->series_count++;
+    }
+    bench_series *s = &c->series[c->series_count - 1];
+    *s = (bench_series){.who = who, .way = way, .sample = sample, .check = check, .state = state};
+    return s;
+}
+
+bench_series *bench_series_vyre(bench_case *c, const char *way, vyre_device *device,
+                                bench_sample_fn sample, bench_check_fn check, void *state)
+{
+    bench_series *s = bench_series_add(c, "vyre", way, sample, check, state);
+    s->device = device;
+    return s;
+}
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static void add_costs(bench_series *s, const vyre_device_counters *from,
+                      const vyre_device_counters *to)
+{
+    vyre_device_counters *sum = &s->costs;
+    sum->submissions += to->submissions - from->submissions;
+    sum->waits += to->waits - from->waits;
+    sum->recordings += to->recordings - from->recordings;
+    sum->descriptor_writes += to->descriptor_writes - from->descriptor_writes;
+    sum->memory_allocations += to->memory_allocations - from->memory_allocations;
+    s->has_costs = true;
+}
+
+static vyre_result take(bench_series *s, double *out, uint32_t count, vyre_diag *diag)
+{
+    vyre_device_counters from, to;
+    if (s->device) {
+        vyre_device_get_counters(s->device, &from);
+    }
+    vyre_result result = s->sample(s->state, out, count, diag);
+    if (result == VYRE_OK && s->device) {
+        vyre_device_get_counters(s->device, &to);
+        add_costs(s, &from, &to);
+    }
+    return result;
+}
+
+static bool is_peer(const bench_series *s)
+{
+    return strcmp(s->who, "vyre") != 0;
+}
+
+/* A peer's failure is told and goes no further. */
+static vyre_result judge(bench_series *s, vyre_result result, vyre_diag *diag)
+{
+    if (result == VYRE_OK || !is_peer(s)) {
+        return result;
+    }
+    snprintf(s->note, sizeof s->note, "left out: %.180s", diag->message);
+    s->sample = NULL;
+    s->check = NULL;
+    s->sample_count = 0;
+    vy_diag_clear(diag);
+    return VYRE_OK;
+}
+
+/* What one sample takes. The first one compiles and records; where it is slow, it counts as it is.
+ */
+static vyre_result warm_series_up(bench_series *s, double share_us, double *out_us, vyre_diag *diag)
+{
+    double samples[WARMUP];
+    uint64_t start = bench_now_ns();
+    vyre_result result = s->sample(s->state, samples, 1, diag);
+    *out_us = (double)(bench_now_ns() - start) / 1e3;
+    if (result == VYRE_OK && *out_us * 10 < share_us) {
+        start = bench_now_ns();
+        result = s->sample(s->state, samples, WARMUP - 1, diag);
+        *out_us = (double)(bench_now_ns() - start) / 1e3 / (WARMUP - 1);
+    }
+    return judge(s, result, diag);
+}
+
+/* Each series has its share of the time: slow ones take fewer samples, in fewer rounds if one a
+ * round is too many. */
+static vyre_result warm_up(bench_case *c, vyre_diag *diag)
+{
+    uint32_t rounds = c->rounds;
+    for (uint32_t i = 0; i < c->series_count; i++) {
+        bench_series *s = &c->series[i];
+        double share = c->budget_us / c->series_count, us = 0;
+        vyre_result result = warm_series_up(s, share, &us, diag);
+        if (result != VYRE_OK) {
+            return result;
+        }
+        double fits = us > 0 ? share / us : INFINITY;
+        s->batch = (uint32_t)fmax(1, fmin(c->batch, fits / c->rounds));
+        rounds = (uint32_t)fmin(rounds, fmax(fits, MIN_ROUNDS));
+    }
+    c->rounds = c->rounds < MIN_ROUNDS ? c->rounds : rounds;
+    return VYRE_OK;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_quantile(const double *samples, uint32_t count, double part)
+{
+    if (count == 0) {
+        return 0;
+    }
+    double at = part * (count - 1);
+    uint32_t low = (uint32_t)at, high = low + 1 < count ? low + 1 : low;
+    return samples[low] + (samples[high] - samples[low]) * (at - low);
+}
+
+double bench_ratio(const bench_case *c, const bench_series *s)
+{
+    const bench_series *base = &c->series[c->base];
+    return s->sample_count && base->sample_count && base->median > 0 ? s->median / base->median : 0;
+}
+
+static vyre_result finish_series(bench_series *s, vyre_diag *diag)
+{
+    qsort(s->samples, s->sample_count, sizeof *s->samples, compare_samples);
+    s->median = bench_quantile(s->samples, s->sample_count, 0.5);
+    s->p10 = bench_quantile(s->samples, s->sample_count, 0.1);
+    s->p90 = bench_quantile(s->samples, s->sample_count, 0.9);
+    return s->check ? judge(s, s->check(s->state, &s->checked, diag), diag) : VYRE_OK;
+}
+
+vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
+{
+    vyre_result result = warm_up(c, diag);
+    for (uint32_t i = 0; i < c->series_count; i++) {
+        c->series[i].samples =
+            vy_arena_alloc(&b->arena, (size_t)c->rounds * c->series[i].batch, sizeof(double));
+    }
+    if (result != VYRE_OK || b->arena.failed) {
+        return result != VYRE_OK ? result : vy_diag_no_memory(diag);
+    }
+    for (uint32_t round = 0; round < c->rounds; round++) {
+        for (uint32_t i = 0; result == VYRE_OK && i < c->series_count; i++) {
+            bench_series *s = &c->series[i];
+            if (s->sample) {
+                result = take(s, s->samples + s->sample_count, s->batch, diag);
+                s->sample_count += result == VYRE_OK ? s->batch : 0;
+                result = judge(s, result, diag);
+            }
+        }
+    }
+    for (uint32_t i = 0; result == VYRE_OK && i < c->series_count; i++) {
+        if (c->series[i].sample) {
+            result = finish_series(&c->series[i], diag);
+        }
+    }
+    return result;
+}

@@ -1,0 +1,73 @@
+/* What the files of the peer in plain Vulkan share. */
+#ifndef VY_BENCH_PEERS_PARTS_H
+#define VY_BENCH_PEERS_PARTS_H
+
+#include "codegen/base/base.h"
+#include "tools/vyre-bench/peers/vulkan.h"
+#include "vyre/vulkan.h"
+
+#include <volk.h>
+
+struct peer {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    struct VolkDeviceTable vk;
+    vyre_feature_chain chain;
+    VkPhysicalDeviceMemoryProperties memory;
+    double timestamp_ns; /* 0: none */
+    VkCommandPool pool;
+    VkSemaphore timeline;
+    uint64_t value; /* the last one that a submission signals */
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline step; /* no handle: built without its words */
+    peer_link link;
+};
+
+typedef struct peer_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    void *mapped; /* NULL where the memory is the device's */
+    uint64_t size;
+} peer_buffer;
+
+typedef enum peer_memory {
+    PEER_MEMORY_DEVICE,
+    PEER_MEMORY_TO_DEVICE,
+    PEER_MEMORY_TO_HOST
+} peer_memory;
+
+/* VYRE_OK or a typed error naming the call. */
+vyre_result peer_check(VkResult result, const char *call, vyre_diag *diag);
+#define PEER_CALL(p, name, ...) peer_check((p)->vk.name(__VA_ARGS__), #name, diag)
+
+/* Mapped memory is coherent. */
+vyre_result peer_buffer_create(peer *p, uint64_t size, peer_memory where, peer_buffer *out,
+                               vyre_diag *diag);
+void peer_buffer_destroy(peer *p, peer_buffer *buffer);
+
+/* A command buffer with what watches it. */
+typedef struct peer_commands {
+    VkCommandBuffer commands;
+    VkFence fence;
+    VkQueryPool queries; /* two timestamps; no handle: none */
+    peer_wait how;
+    bool is_pending;
+} peer_commands;
+vyre_result peer_commands_create(peer *p, bool timed, peer_commands *out, vyre_diag *diag);
+void peer_commands_destroy(peer *p, peer_commands *c);
+/* Between these the caller records. */
+vyre_result peer_commands_begin(peer *p, peer_commands *c, vyre_diag *diag);
+vyre_result peer_commands_end(peer *p, peer_commands *c, vyre_diag *diag);
+vyre_result peer_commands_submit(peer *p, peer_commands *c, peer_wait how, vyre_diag *diag);
+vyre_result peer_commands_wait(peer *p, peer_commands *c, vyre_diag *diag);
+uint64_t peer_commands_device_ns(peer *p, peer_commands *c);
+
+/* A global memory barrier. */
+void peer_barrier(peer *p, VkCommandBuffer commands, VkPipelineStageFlags from_stage,
+                  VkAccessFlags from, VkPipelineStageFlags to_stage, VkAccessFlags to);
+
+#endif

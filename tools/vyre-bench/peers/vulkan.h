@@ -1,0 +1,81 @@
+/* A peer in plain Vulkan, written by hand as a careful programmer would: command buffers recorded
+ * once, descriptor sets written once, one memory barrier between dispatches, completion by a fence
+ * or by polling a timeline semaphore. Nothing of the library is in it, so that ratios mean
+ * something; its device can be adopted. Thread-safety: external. */
+#ifndef VY_BENCH_PEERS_VULKAN_H
+#define VY_BENCH_PEERS_VULKAN_H
+
+#include "vyre/dispatch.h"
+
+#include <stdbool.h>
+
+typedef struct peer peer;
+
+/* A device of its own on the physical device that `wanted` describes. Errors: UNSUPPORTED_FEATURE
+ * (the tool was built without glslangValidator), NO_DEVICE, DISPATCH_FAILED (a VkResult). */
+vyre_result peer_create(const vyre_device_info *wanted, peer **out_peer, vyre_diag *diag);
+void peer_destroy(peer **p);
+/* ---- Chains of steps (x = 3x + 1) ------------------------------------------------------------ */
+
+enum { PEER_SETS = 4 };
+#define PEER_BARRIERS  1u /* a memory barrier behind each step */
+#define PEER_READ_BACK 2u /* the first 16 bytes are copied to the host behind the last */
+#define PEER_TIMED     4u /* timestamps at both ends */
+
+/* One command buffer of `steps` dispatches of `groups` workgroups of 256, recorded at creation on
+ * the first of PEER_SETS buffers, whose elements begin as their indices. */
+typedef struct peer_chain peer_chain;
+vyre_result peer_chain_create(peer *p, uint32_t groups, uint32_t steps, uint32_t flags,
+                              peer_chain **out_chain, vyre_diag *diag);
+void peer_chain_destroy(peer_chain **chain);
+/* Records it again, on another of the buffers; not while it is in flight. */
+vyre_result peer_chain_record(peer_chain *chain, uint32_t set, vyre_diag *diag);
+/* How the host learns of the end: what is submitted with the commands is only what that needs. */
+typedef enum peer_wait { PEER_WAIT_POLL, PEER_WAIT_FENCE } peer_wait;
+vyre_result peer_chain_submit(peer_chain *chain, peer_wait how, vyre_diag *diag);
+vyre_result peer_chain_wait(peer_chain *chain, vyre_diag *diag);
+/* From before the first dispatch to behind the last, after the wait; UINT64_MAX: not TIMED, or a
+ * device without timestamps. */
+uint64_t peer_chain_device_ns(peer_chain *chain);
+/* The 16 bytes of PEER_READ_BACK, after the wait. */
+const uint32_t *peer_chain_first(const peer_chain *chain);
+vyre_result peer_chain_read(peer_chain *chain, uint32_t set, uint32_t *out_x, vyre_diag *diag);
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+typedef enum peer_direction { PEER_UPLOAD, PEER_DOWNLOAD, PEER_DEVICE } peer_direction;
+
+/* `count` ranges of `size` bytes each, one behind the other on the host's side and 256 bytes apart
+ * at least on the device's, by one command buffer that is recorded at creation. */
+typedef struct peer_copies peer_copies;
+vyre_result peer_copies_create(peer *p, peer_direction direction, uint32_t count, uint64_t size,
+                               peer_copies **out_copies, vyre_diag *diag);
+void peer_copies_destroy(peer_copies **copies);
+/* Contents of the device's side, range after range without gaps. */
+vyre_result peer_copies_fill(peer_copies *copies, const void *data, vyre_diag *diag);
+vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *diag);
+/* Copies between `data` and the mapped memory, submits and polls; NULL: the device's part alone. */
+vyre_result peer_copies_run(peer_copies *copies, void *data, vyre_diag *diag);
+/* Of PEER_DEVICE, after a run. */
+uint64_t peer_copies_device_ns(peer_copies *copies);
+
+/* ---- The library on the peer's device ---------------------------------------------------------
+ */
+
+/* Destroyed before the peer. */
+vyre_result peer_adopt(peer *p, vyre_device **out_device, vyre_diag *diag);
+/* Records a run into a command buffer of the peer's, submits it, polls, and takes the recording
+ * down again: what a host pays that keeps nothing. */
+vyre_result peer_record_and_run(peer *p, vyre_pipeline *pipeline,
+                                const vyre_dispatch_params *dispatch, uint32_t *out_passes,
+                                vyre_diag *diag);
+
+/* ---- The link -------------------------------------------------------------------------------- */
+
+typedef struct peer_link {
+    double rate;   /* bytes a microsecond, each way, after encoding; 0: not known */
+    char text[96]; /* "PCIe 32.0 GT/s x16" */
+} peer_link;
+void peer_get_link(const peer *p, peer_link *out_link);
+
+#endif

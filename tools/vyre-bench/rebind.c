@@ -1,0 +1,65 @@
+/* Group rebind: a recorded chain bound to other buffers each time. What is timed is the call alone:
+ * the device's work is waited for between two samples. */
+#include "tools/vyre-bench/chain.h"
+
+enum { ROUNDS = 10, BATCH = 100 };
+static const double budget_us = 60e6; /* 5,000 dispatches take some 10 ms of the device */
+
+static vyre_result add_chains(bench *b, bench_case *c, chain_list *list, uint32_t steps,
+                              vyre_diag *diag)
+{
+    chain_params params = {
+        .way = "other buffers each time", .measure = CHAIN_SUBMIT, .groups = 1, .sets = PEER_SETS};
+    params.steps = steps;
+    vyre_result result = chain_add(b, c, list, &params, diag);
+    params.way = "recorded again each time";
+    params.records_again = true;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, list, &params, diag);
+    }
+    params.way = "the same buffers, as recorded";
+    params.records_again = false;
+    params.sets = 1;
+    return result == VYRE_OK ? chain_add_peer(b, c, list, &params, diag) : result;
+}
+
+static void note_costs(bench_series *s)
+{
+    snprintf(s->note, sizeof s->note, "%llu descriptor writes, %llu recordings in %u calls",
+             (unsigned long long)s->costs.descriptor_writes,
+             (unsigned long long)s->costs.recordings, s->sample_count);
+}
+
+static vyre_result measure_case(bench *b, bench_group *group, uint32_t steps, double target,
+                                vyre_diag *diag)
+{
+    bench_case *c = bench_case_add(b, group, "call to return", "us");
+    if (!c) {
+        return vy_diag_no_memory(diag);
+    }
+    chain_list list = {.count = 0};
+    bench_case_size(c, "dispatches", steps);
+    c->rounds = b->quick ? c->rounds : ROUNDS;
+    c->batch = b->quick ? c->batch : BATCH;
+    c->budget_us = b->quick ? c->budget_us : budget_us;
+    c->target.value = target;
+    snprintf(c->target.text, sizeof c->target.text, "%s", target > 0 ? "the mark to meet" : "");
+    vyre_result result = add_chains(b, c, &list, steps, diag);
+    c->base = c->series_count - 1;
+    if (result == VYRE_OK) {
+        result = bench_measure(b, c, diag);
+    }
+    if (result == VYRE_OK) {
+        note_costs(&c->series[0]);
+    }
+    chain_list_finish(&list);
+    return result;
+}
+
+vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag)
+{
+    group->title = "recorded dispatches with other buffers each time, call to return";
+    vyre_result result = measure_case(b, group, 1, 0, diag);
+    return result == VYRE_OK ? measure_case(b, group, b->quick ? 50 : 5000, b->quick ? 0 : 12, diag)
+                             : result;
+}

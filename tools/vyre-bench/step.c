@@ -1,0 +1,52 @@
+/* Group step: what one more segment with its barrier costs the device. */
+#include "tools/vyre-bench/chain.h"
+
+enum { STEPS = 4000, QUICK_STEPS = 16 };
+
+static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, uint32_t steps,
+                                vyre_diag *diag)
+{
+    bench_case *c = bench_case_add(b, group, "step", "us");
+    if (!c) {
+        return vy_diag_no_memory(diag);
+    }
+    chain_list list = {.count = 0};
+    chain_params params = {.way = "replayed passes", .measure = CHAIN_STEP};
+    params.groups = groups;
+    params.steps = steps;
+    bench_case_size(c, "workgroups", groups);
+    bench_case_size(c, "steps", steps);
+    vyre_result result = chain_add(b, c, &list, &params, diag);
+    params.way = "dispatch and memory barrier";
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, &list, &params, diag);
+    }
+    c->base = c->series_count > 1 ? 1 : 0;
+    /* What barriers come on top of. */
+    params.way = "dispatch without barrier";
+    params.no_barriers = true;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, &list, &params, diag);
+    }
+    bench_series_cuda(b, c, "stream", "step stream groups=%u steps=%u", groups, steps);
+    bench_series_cuda(b, c, "graph", "step graph groups=%u steps=%u", groups, steps);
+    bench_series_cuda(b, c, "grid.sync", "step cooperative groups=%u steps=%u", groups, steps);
+    if (result == VYRE_OK) {
+        result = bench_measure(b, c, diag);
+    }
+    chain_list_finish(&list);
+    return result;
+}
+
+vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag)
+{
+    static const uint32_t groups[] = {1, 132, 528, 1056}, quick_groups[] = {1, 4};
+    const uint32_t *list = b->quick ? quick_groups : groups;
+    size_t count = b->quick ? VY_COUNT_OF(quick_groups) : VY_COUNT_OF(groups);
+    vyre_result result = VYRE_OK;
+    group->title = "one step (256 invocations a workgroup) with its barrier, on the device";
+    for (size_t i = 0; result == VYRE_OK && i < count; i++) {
+        result = measure_case(b, group, list[i], b->quick ? QUICK_STEPS : STEPS, diag);
+    }
+    return result;
+}
