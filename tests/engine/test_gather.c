@@ -257,6 +257,46 @@ static void test_recordings_serve_other_ranges(void **state)
     engine_close(&device);
 }
 
+/* All that the block says stays the same, and the table does not. */
+static void test_inner_ranges_are_written_anew(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const uint32_t inner[] = {32, 48, 48, 64, 32};
+    static ranges r;
+    const uint32_t size = 512;
+    vyre_device *device = engine_open(0);
+    ranges_init(device, &r, 1, &size, 1);
+    make_kernels(device);
+    r.count = 3;
+    for (uint32_t k = 0; k < 3; k++) {
+        r.buffers[k] = r.buffers[0];
+        r.sizes[k] = 12;
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        vyre_diag diag;
+        uint32_t word = 0;
+        fill_lists(&r);
+        r.uploads[0].offset = r.downloads[0].offset = 0;
+        r.uploads[1].offset = r.downloads[1].offset = inner[i];
+        r.uploads[2].offset = r.downloads[2].offset = 200;
+        ranges_run(device, &r, i);
+        assert_int_equal(layer_count(LAYER_BEGIN), i == 0 ? 0 : 1); /* after the last one below */
+        ranges_run(device, &r, i + 100);
+        assert_int_equal(layer_count(LAYER_BEGIN), 0);
+        r.uploads[1].offset = r.downloads[1].offset = inner[i] + 20;
+        ranges_run(device, &r, i + 200);
+        assert_int_equal(layer_count(LAYER_BEGIN), 0);
+        assert_int_equal(vyre_buffer_download(device, r.buffers[0], inner[i] + 4, &word, 4, &diag),
+                         VYRE_OK);
+        fill_bytes(&r, i + 100);
+        assert_memory_equal(&word, &r.bytes[1][4], 4);
+    }
+    r.count = 1;
+    ranges_finish(device, &r);
+    engine_close(&device);
+}
+
 /* The same again: nothing is allocated, recorded or bound, by the host or by Vulkan. */
 static void test_steady_gathers_allocate_nothing(void **state)
 {
@@ -436,6 +476,7 @@ int main(void)
         T(test_others_among_them_go_by_themselves),
         T(test_gathers_have_an_end),
         T(test_recordings_serve_other_ranges),
+        T(test_inner_ranges_are_written_anew),
         T(test_steady_gathers_allocate_nothing),
         T(test_gathers_wait_for_what_they_read),
         T(test_any_failure_of_the_first_is_survived),
