@@ -5,7 +5,7 @@
 #include "engine/pipeline/cache.h"
 #include "folder.h"
 #include "hook.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/fail_allocator.h"
 
 #include <setjmp.h>
@@ -18,10 +18,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 /* Of files and devices. */
 static vy_fail_allocator memory;

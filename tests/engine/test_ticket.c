@@ -77,10 +77,6 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 /* ---- Runs of `add` and of `countdown` -------------------------------------------------------- */
 
 typedef struct sum {
@@ -198,7 +194,7 @@ static vyre_device_counters counters(void)
 static void test_ticket_lives_until_it_was_waited_for(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 4);
@@ -237,7 +233,7 @@ static void test_ticket_lives_until_it_was_waited_for(void **state)
 static void test_ticket_waits_again_after_a_timeout(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 9);
@@ -267,7 +263,7 @@ static void test_ticket_waits_again_after_a_timeout(void **state)
 static void test_ticket_calls_refuse_what_is_no_ticket(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_diag diag;
     vyre_ticket none = {0}, ticket = {0};
     int answer = 0;
@@ -300,7 +296,7 @@ static void test_ticket_calls_refuse_what_is_no_ticket(void **state)
 static void test_ticket_of_another_device_is_refused(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_device *other = gate_open_device(&(gate_wishes){.validate = 0});
     engine_program p = engine_build(device, gate_add_text);
     engine_program q = engine_build(other, gate_add_text);
@@ -326,7 +322,7 @@ static void test_ticket_of_another_device_is_refused(void **state)
 static void test_tickets_of_several_pipelines_are_in_flight_at_once(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     enum { PIPELINES = 3, EACH = 4, ALL = PIPELINES * EACH };
     engine_program programs[PIPELINES];
     sum sums[ALL];
@@ -363,7 +359,7 @@ static void test_tickets_of_several_pipelines_are_in_flight_at_once(void **state
 static void test_tickets_are_waited_for_together(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum sums[3];
     vyre_ticket tickets[5] = {{0}}; /* the ends have none */
@@ -415,7 +411,7 @@ static void test_tickets_are_waited_for_together(void **state)
 static void test_ticket_that_is_dropped_goes_on_unseen(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 3);
@@ -450,7 +446,7 @@ static void test_ticket_that_is_dropped_goes_on_unseen(void **state)
 static void test_ticket_that_is_dropped_submits_no_other_pass(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     countdown c;
     sum s = {.done_count = 0};
@@ -482,7 +478,7 @@ static void test_ticket_that_is_dropped_submits_no_other_pass(void **state)
 static void test_dispatch_that_times_out_is_parked(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 3);
@@ -504,7 +500,7 @@ static void test_dispatch_that_times_out_is_parked(void **state)
 static void test_wait_that_fails_gives_the_run_up(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 5);
@@ -538,7 +534,7 @@ static void test_wait_that_fails_gives_the_run_up(void **state)
 static void test_until_stands_still_while_nobody_polls(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     countdown c;
     countdown_init(&c, 50);
@@ -595,7 +591,7 @@ static void await_driven(uint32_t count)
 static void test_driver_thread_ends_what_nobody_polls(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     countdown c[3];
@@ -622,7 +618,7 @@ static void test_driver_thread_ends_what_nobody_polls(void **state)
 static void test_driver_thread_frees_what_was_dropped(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     countdown c;
@@ -645,7 +641,7 @@ static void test_driver_thread_frees_what_was_dropped(void **state)
 static void test_driver_thread_leaves_other_callers_alone(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     for (uint32_t i = 0; i < 30; i++) {
@@ -674,7 +670,7 @@ static void *open_later(void *unused)
 static void test_pipeline_is_destroyed_with_runs_in_flight(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     engine_program q = engine_build(device, gate_countdown_text);
     sum s[3], t = {.done_count = 0};
