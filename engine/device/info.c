@@ -20,6 +20,10 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
     *out_params = (vyre_kernel_params){.struct_size = (uint32_t)sizeof *out_params,
                                        .interface = VYRE_INTERFACE_DESCRIPTOR};
     if (device) {
+        /* What VYRE_BINDINGS_AUTO takes; other words are made where they are needed. */
+        bool by_address =
+            device->snapshot.info.has_addresses && device->validation < VYRE_VALIDATION_ON;
+        out_params->interface = by_address ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
         out_params->target = device->snapshot.info.target;
         out_params->float_modes = device->snapshot.info.float_modes;
     }

@@ -58,3 +58,39 @@ uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t 
     }
     return count;
 }
+
+vyre_result vy_binder_check_all(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+{
+    (void)p;
+    (void)job;
+    (void)diag;
+    return VYRE_OK;
+}
+
+vyre_result vy_binder_create_none(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
+{
+    (void)p;
+    (void)in;
+    (void)diag;
+    return VYRE_OK;
+}
+
+void vy_binder_destroy_none(vyre_device *device, vy_instance *in)
+{
+    (void)device;
+    (void)in;
+}
+
+void vy_binder_update_none(vyre_pipeline *p, vy_instance *in)
+{
+    (void)p;
+    (void)in;
+}
+
+uint64_t vy_binder_no_root(const vy_instance *in, uint32_t lane, uint64_t offset)
+{
+    (void)in;
+    (void)lane;
+    (void)offset;
+    return 0;
+}

@@ -38,4 +38,12 @@ const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
 uint32_t vy_binder_list(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,
                         bool is_judge, VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes);
 
+/* What a way does that has nothing to do: reaches all memory, makes nothing, writes nothing, and
+ * pushes no address. */
+vyre_result vy_binder_check_all(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag);
+vyre_result vy_binder_create_none(vyre_pipeline *p, vy_instance *in, vyre_diag *diag);
+void vy_binder_destroy_none(vyre_device *device, vy_instance *in);
+void vy_binder_update_none(vyre_pipeline *p, vy_instance *in);
+uint64_t vy_binder_no_root(const vy_instance *in, uint32_t lane, uint64_t offset);
+
 #endif

@@ -21,26 +21,6 @@ static vyre_result check(const vyre_pipeline *p, const vy_job *job, vyre_diag *d
     return VYRE_OK;
 }
 
-static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
-{
-    (void)p;
-    (void)in;
-    (void)diag;
-    return VYRE_OK;
-}
-
-static void destroy(vyre_device *device, vy_instance *in)
-{
-    (void)device;
-    (void)in;
-}
-
-static void update(vyre_pipeline *p, vy_instance *in)
-{
-    (void)p;
-    (void)in;
-}
-
 static uint64_t root(const vy_instance *in, uint32_t lane, uint64_t offset)
 {
     if (in->is_direct) {
@@ -63,8 +43,8 @@ static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge
 const vy_binder vy_binder_address = {.name = "address",
                                      .interface = VYRE_INTERFACE_ADDRESS,
                                      .check = check,
-                                     .create = create,
-                                     .destroy = destroy,
-                                     .update = update,
+                                     .create = vy_binder_create_none,
+                                     .destroy = vy_binder_destroy_none,
+                                     .update = vy_binder_update_none,
                                      .root = root,
                                      .bind = bind};

@@ -1,42 +1,6 @@
 /* By descriptors that are recorded into the command buffer. */
 #include "engine/exec/bind.h"
 
-static vyre_result check(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
-{
-    (void)p;
-    (void)job;
-    (void)diag;
-    return VYRE_OK;
-}
-
-static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
-{
-    (void)p;
-    (void)in;
-    (void)diag;
-    return VYRE_OK;
-}
-
-static void destroy(vyre_device *device, vy_instance *in)
-{
-    (void)device;
-    (void)in;
-}
-
-static void update(vyre_pipeline *p, vy_instance *in)
-{
-    (void)p;
-    (void)in;
-}
-
-static uint64_t root(const vy_instance *in, uint32_t lane, uint64_t offset)
-{
-    (void)in;
-    (void)lane;
-    (void)offset;
-    return 0;
-}
-
 static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge,
                  VkPipelineLayout layout, VkCommandBuffer commands)
 {
@@ -55,9 +19,9 @@ const vy_binder vy_binder_push = {.name = "push descriptor",
                                   .interface = VYRE_INTERFACE_DESCRIPTOR,
                                   .is_pushed = true,
                                   .is_by_handle = true,
-                                  .check = check,
-                                  .create = create,
-                                  .destroy = destroy,
-                                  .update = update,
-                                  .root = root,
+                                  .check = vy_binder_check_all,
+                                  .create = vy_binder_create_none,
+                                  .destroy = vy_binder_destroy_none,
+                                  .update = vy_binder_update_none,
+                                  .root = vy_binder_no_root,
                                   .bind = bind};

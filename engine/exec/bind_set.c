@@ -4,14 +4,6 @@
 #include "engine/exec/judge.h"
 #include "engine/pipeline/limits.h"
 
-static vyre_result check(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
-{
-    (void)p;
-    (void)job;
-    (void)diag;
-    return VYRE_OK;
-}
-
 static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
 {
     vyre_device *d = p->device;
@@ -86,14 +78,6 @@ static void update(vyre_pipeline *p, vy_instance *in)
     }
 }
 
-static uint64_t root(const vy_instance *in, uint32_t lane, uint64_t offset)
-{
-    (void)in;
-    (void)lane;
-    (void)offset;
-    return 0;
-}
-
 static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge,
                  VkPipelineLayout layout, VkCommandBuffer commands)
 {
@@ -105,9 +89,9 @@ static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge
 const vy_binder vy_binder_set = {.name = "descriptor set",
                                  .interface = VYRE_INTERFACE_DESCRIPTOR,
                                  .is_by_handle = true,
-                                 .check = check,
+                                 .check = vy_binder_check_all,
                                  .create = create,
                                  .destroy = destroy,
                                  .update = update,
-                                 .root = root,
+                                 .root = vy_binder_no_root,
                                  .bind = bind};

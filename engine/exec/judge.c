@@ -5,10 +5,9 @@
 #include "engine/exec/bind.h"
 #include "engine/exec/run.h"
 #include "engine/kernels/kernels.h"
+#include "engine/memory/mover.h"
 
 #include <string.h>
-
-#define MOVE_WORKGROUP 256u
 
 bool vy_engine_kernels_init(vy_engine_kernels *k)
 {
@@ -32,6 +31,7 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
     }
     destroy(device, &k->fill);
     destroy(device, &k->copy);
+    destroy(device, &k->gather);
     if (k->has_mutex) {
         vy_mutex_finish(&k->mutex);
         k->has_mutex = false;
@@ -70,7 +70,7 @@ vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *bind
     }
     if (code == VYRE_OK && has_moves) {
         vy_shader shader = {
-            .workgroup = {MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre fill"};
+            .workgroup = {VY_MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre fill"};
         shader.words = vy_kernel_fill(&shader.word_count);
         code = make(device, binder, &shader, &k->fill, diag);
         shader.label = "vyre copy";
@@ -79,6 +79,18 @@ vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *bind
             code = make(device, binder, &shader, &k->copy, diag);
         }
     }
+    vy_mutex_unlock(&k->mutex);
+    return code;
+}
+
+vyre_result vy_engine_gather_prepare(vyre_device *device, const vy_binder *binder, vyre_diag *diag)
+{
+    vy_engine_kernels *k = vy_runs_kernels(device);
+    vy_shader shader = {
+        .workgroup = {VY_MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre gather"};
+    shader.words = vy_kernel_gather(&shader.word_count);
+    vy_mutex_lock(&k->mutex);
+    vyre_result code = make(device, binder, &shader, &k->gather, diag);
     vy_mutex_unlock(&k->mutex);
     return code;
 }
@@ -121,7 +133,7 @@ void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAdd
 
 void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, uint32_t *words)
 {
-    fill_grid(count, MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
+    fill_grid(count, VY_MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
     words[VY_PARAM_LENGTHS] = count;
     words[VY_PARAM_LENGTHS + 1] = word;
     put_address(words, vy_param_addresses(1, 1), 0, target);
@@ -130,14 +142,26 @@ void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, u
 void vy_copy_fill_block(uint32_t count, VkDeviceAddress source, VkDeviceAddress target,
                         uint32_t *words)
 {
-    fill_grid(count, MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
+    fill_grid(count, VY_MOVE_WORKGROUP, VY_MOVE_BLOCK_WORDS, words);
     words[VY_PARAM_LENGTHS] = words[VY_PARAM_LENGTHS + 1] = count;
     put_address(words, vy_param_addresses(2, 0), 0, source);
     put_address(words, vy_param_addresses(2, 0), 1, target);
 }
 
+void vy_gather_fill_block(const vy_gather *g, uint32_t *words)
+{
+    uint32_t addresses = vy_param_addresses(3, 0);
+    fill_grid(g->count, VY_MOVE_WORKGROUP, VY_GATHER_BLOCK_WORDS, words);
+    words[VY_PARAM_LENGTHS] = g->source_span;
+    words[VY_PARAM_LENGTHS + 1] = 2 * g->count;
+    words[VY_PARAM_LENGTHS + 2] = g->target_span;
+    put_address(words, addresses, 0, g->source);
+    put_address(words, addresses, 1, g->table);
+    put_address(words, addresses, 2, g->target);
+}
+
 void vy_move_launch(const vy_snapshot *snapshot, uint32_t count, uint32_t out_groups[3])
 {
-    uint32_t groups = count / MOVE_WORKGROUP + (count % MOVE_WORKGROUP != 0);
+    uint32_t groups = count / VY_MOVE_WORKGROUP + (count % VY_MOVE_WORKGROUP != 0);
     (void)vy_shape_fold(snapshot, groups, out_groups);
 }

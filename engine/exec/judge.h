@@ -1,6 +1,6 @@
 /* The engine's own kernels between those of a program: the judge, one workgroup after a pass, which
- * decides on the device whether another one runs; and fills and copies of memory that recorded
- * commands must not name. They are made once for a device. */
+ * decides on the device whether another one runs; and fills, copies and gathers of memory that
+ * recorded commands must not name. They are made once for a device. */
 #ifndef VY_JUDGE_H
 #define VY_JUDGE_H
 
@@ -20,8 +20,9 @@ enum {
 };
 
 /* Words of the parameter blocks, with addresses. */
-#define VY_JUDGE_BLOCK_WORDS 28u
-#define VY_MOVE_BLOCK_WORDS  28u
+#define VY_JUDGE_BLOCK_WORDS  28u
+#define VY_MOVE_BLOCK_WORDS   28u
+#define VY_GATHER_BLOCK_WORDS 32u
 
 /* What is made for each way of binding. */
 typedef struct vy_judge {
@@ -33,7 +34,7 @@ typedef struct vy_engine_kernels {
     vy_mutex mutex;
     bool has_mutex;
     vy_judge judges[VY_INTERFACES];
-    vy_judge fill, copy; /* the address form alone */
+    vy_judge fill, copy, gather; /* the address form alone */
 } vy_engine_kernels;
 
 bool vy_engine_kernels_init(vy_engine_kernels *kernels);
@@ -41,6 +42,8 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *kernels);
 /* Makes what pipelines of this way need and is not there yet. */
 vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, bool has_judge,
                                       bool has_moves, vyre_diag *diag);
+/* Of the address form, for transfers alone. */
+vyre_result vy_engine_gather_prepare(vyre_device *device, const vy_binder *binder, vyre_diag *diag);
 const vy_layout *vy_judge_layout(vyre_device *device, const vy_binder *binder);
 
 /* `flag_length`: elements of the flag's buffer. Addresses are 0 in the descriptor forms. */
@@ -49,7 +52,14 @@ void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAdd
 void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, uint32_t *out_words);
 void vy_copy_fill_block(uint32_t count, VkDeviceAddress source, VkDeviceAddress target,
                         uint32_t *out_words);
-/* The grid of a fill or copy of so many words. */
+/* Words of single places: `table` has two for each of `count`, and the spans are the words from the
+ * addresses on that it reaches. */
+typedef struct vy_gather {
+    uint32_t count, source_span, target_span;
+    VkDeviceAddress source, table, target;
+} vy_gather;
+void vy_gather_fill_block(const vy_gather *gather, uint32_t *out_words);
+/* The grid of a fill, copy or gather of so many words. */
 void vy_move_launch(const vy_snapshot *snapshot, uint32_t count, uint32_t out_groups[3]);
 
 #endif

@@ -26,6 +26,10 @@ static inline const uint32_t *vy_kernel_judge(vyre_interface interface, uint32_t
  */
 const uint32_t *vy_kernel_fill(uint32_t *out_word_count);
 const uint32_t *vy_kernel_copy(uint32_t *out_word_count);
+/* The same for many words from anywhere to anywhere: bindings source, table and target, no params,
+ * ELEMENTS the words to move. The table has two words for each, its place in the source and that in
+ * the target; places are below 2^31. Words that are written are read by none. */
+const uint32_t *vy_kernel_gather(uint32_t *out_word_count);
 /* What the device and its driver do: engine/exec/probe.c. One for each set of VYRE_FLOAT_* modes,
  * since drivers treat denormals by what a module declares. */
 const uint32_t *vy_kernel_probe_0(uint32_t *out_word_count);

@@ -1,5 +1,5 @@
-/* Fills and copies by the engine's kernels instead of by commands. The kernels lie above memory/,
- * so whoever has them registers them at the device (device->mover; NULL where there are no
+/* Fills, copies and gathers by the engine's kernels instead of by commands. The kernels lie above
+ * memory/, so whoever has them registers them at the device (device->mover; NULL where there are no
  * addresses).
  */
 #ifndef VY_MOVER_H
@@ -7,13 +7,24 @@
 
 #include "engine/device/device.h"
 
-/* A fill where `source` is 0, else a copy; addresses are multiples of 4, ranges do not overlap. */
+/* A fill where `source` is 0, a gather where there is a table, else a copy; addresses are multiples
+ * of 4, ranges do not overlap. A gather moves single words: the table has two words for each, its
+ * place behind `source` and that behind `target`, and the spans are the words from there on that it
+ * reaches. */
 typedef struct vy_move {
-    VkDeviceAddress source, target;
+    VkDeviceAddress source, target, table;
     uint32_t count, word; /* words to move; what fills */
+    uint32_t source_span, target_span;
 } vy_move;
 
-#define VY_MOVE_STRIDE 128u /* bytes of a parameter block, aligned */
+#define VY_MOVE_STRIDE    128u /* bytes of a parameter block, aligned */
+#define VY_MOVE_WORKGROUP 256u
+
+/* Workgroups of a move: grids depend on nothing else. */
+static inline uint32_t vy_move_groups(const vy_move *move)
+{
+    return move->count / VY_MOVE_WORKGROUP + (move->count % VY_MOVE_WORKGROUP != 0);
+}
 
 struct vy_mover {
     /* Makes the kernels where they are not there yet. */
@@ -21,9 +32,9 @@ struct vy_mover {
     /* `block`: mapped memory that the device reads where it lies, at the address that is recorded.
      */
     void (*write_block)(const vy_move *move, void *block);
-    /* One dispatch. What it names is the block's address, and of the move only whether it fills and
-     * the count: the rest may be another one whenever the commands are submitted again. *bound:
-     * what is bound, VK_NULL_HANDLE at the start. */
+    /* One dispatch. What it names is the block's address, and of the move only which kernel it
+     * takes and vy_move_groups: the rest may be another one whenever the commands are submitted
+     * again. *bound: what is bound, VK_NULL_HANDLE at the start. */
     void (*record)(vyre_device *device, const vy_move *move, VkDeviceAddress block,
                    VkCommandBuffer commands, VkPipeline *bound);
 };

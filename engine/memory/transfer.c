@@ -1,13 +1,9 @@
 /* The pool of transfer objects, and their command buffers: by copy and fill commands, or, since
  * each of those costs more than a dispatch, by kernels where ranges are small. What a transfer
  * needs is kept for the next one; what a failed wait leaves behind is parked until it has ended. */
-#include "engine/memory/transfer.h"
+#include "engine/memory/transfer_moves.h"
 
 #define MAX_REGIONS 32u
-#define MAX_MOVES   4096u /* by kernels, in one submission */
-#define MIN_BLOCKS  64u
-/* So many moves are worth making the kernels for: drivers take milliseconds to compile them. */
-#define WORTH_KERNELS 16u
 
 static uint64_t destroy(vyre_device *device, vy_transfer *t)
 {
@@ -106,131 +102,24 @@ void vy_transfer_give_back(vyre_device *device, vy_transfer *t)
     vy_mutex_unlock(&pool->mutex);
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
-
-static bool find_move(const vy_step *s, vy_move *out)
-{
-    bool is_copy = s->source != VK_NULL_HANDLE;
-    if (s->size > VY_MAX_MOVE_SIZE || !s->target_address || (is_copy && !s->source_address) ||
-        (s->size | s->target_address | s->source_address) % sizeof(uint32_t)) {
-        return false;
-    }
-    *out = (vy_move){is_copy ? s->source_address : 0, s->target_address,
-                     (uint32_t)(s->size / sizeof(uint32_t)), s->word};
-    return true;
-}
-
-/* Validated devices copy by commands, so that the layers see every access. */
-static bool have_kernels(vyre_device *device, uint32_t move_count)
-{
-    vy_transfer_pool *pool = vy_memory_transfers(device);
-    if (move_count == 0 || !device->mover || device->validation > VYRE_VALIDATION_OFF) {
-        return false;
-    }
-    if (atomic_load(&pool->has_kernels)) {
-        return true;
-    }
-    if (atomic_fetch_add(&pool->asked, move_count) + move_count < WORTH_KERNELS) {
-        return false;
-    }
-    if (device->mover->prepare(device, NULL) != VYRE_OK) {
-        atomic_store(&pool->asked, 0); /* commands do it as well; later perhaps */
-        return false;
-    }
-    atomic_store(&pool->has_kernels, true);
-    return true;
-}
-
-/* How many of the steps, from the first on that can be, are made by kernels. */
-static uint32_t count_moves(vyre_device *device, vy_transfer *t, const vy_steps *s)
-{
-    uint32_t count = 0;
-    vy_move move;
-    for (uint32_t i = 0; s->is_alone && i < s->count && count < MAX_MOVES; i++) {
-        count += find_move(&s->steps[i], &move);
-    }
-    if (!have_kernels(device, count)) {
-        return 0;
-    }
-    uint64_t size = (uint64_t)VY_MOVE_STRIDE * (count < MIN_BLOCKS ? MIN_BLOCKS : count);
-    if (t->blocks.size < size) {
-        t->kept.count = 0;
-        if (vy_block_grow(device, VY_MEMORY_TABLE, size, "vyre moves", &t->blocks, NULL) !=
-            VYRE_OK) {
-            return 0;
-        }
-    }
-    return vy_block_is_direct(&t->blocks) ? count : 0;
-}
-
-static void write_block(vyre_device *device, const vy_transfer *t, uint32_t index,
-                        const vy_move *move)
-{
-    size_t offset = (size_t)VY_MOVE_STRIDE * index;
-    device->mover->write_block(move, (unsigned char *)t->blocks.mapped + offset);
-}
-
-static bool are_same(const vy_move *a, const vy_move *b)
-{
-    return a->source == b->source && a->target == b->target && a->count == b->count &&
-           a->word == b->word;
-}
-
-static bool has_barrier(const vy_steps *s, uint32_t index)
-{
-    return s->barriers && s->barriers[index];
-}
-
-/* Whether the commands are a recording of these steps, all of them moves, but for what is in the
- * blocks. */
-static bool is_recorded(const vy_kept *kept, const vy_steps *s)
-{
-    bool same = kept->count == s->count && kept->reads_back == s->reads_back;
-    for (uint32_t i = 0; same && i < s->count; i++) {
-        vy_move move;
-        const vy_move *old = &kept->moves[i];
-        same = find_move(&s->steps[i], &move) && move.count == old->count &&
-               !move.source == !old->source && has_barrier(s, i) == kept->barriers[i];
-    }
-    return same;
-}
-
-/* Blocks of a recording that is used again: those that say something else now. */
-static vyre_result update_blocks(vyre_device *device, vy_transfer *t, const vy_steps *s,
-                                 vyre_diag *diag)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        vy_move move;
-        (void)find_move(&s->steps[i], &move);
-        if (!are_same(&move, &t->kept.moves[i])) {
-            t->kept.moves[i] = move;
-            write_block(device, t, i, &move);
-        }
-    }
-    return vy_block_flush(device, &t->blocks, 0, (uint64_t)VY_MOVE_STRIDE * s->count, diag);
-}
-
 /* ---- Commands -------------------------------------------------------------------------------- */
 
 typedef struct recorder {
     vyre_device *device;
     vy_transfer *t;
     const vy_steps *s;
+    const vy_moves *moves;
     VkCommandBuffer commands;
-    uint32_t move_count, moved; /* by kernels: all, and those recorded so far */
+    vy_cursor at;
+    uint32_t moved; /* parts by kernels that are recorded */
     VkPipeline bound;
 } recorder;
 
-static bool is_by_kernel(const recorder *r, uint32_t index, vy_move *out_move)
-{
-    return r->moved < r->move_count && find_move(&r->s->steps[index], out_move);
-}
-
-static void record_move(recorder *r, const vy_move *move)
+static void record_move(recorder *r, const vy_part *part)
 {
     VkDeviceAddress block = r->t->blocks.address + (uint64_t)VY_MOVE_STRIDE * r->moved;
-    write_block(r->device, r->t, r->moved, move);
-    r->device->mover->record(r->device, move, block, r->commands, &r->bound);
+    vy_moves_write(r->device, r->t, r->s, r->moved, part);
+    r->device->mover->record(r->device, &part->move, block, r->commands, &r->bound);
     r->moved++;
 }
 
@@ -242,9 +131,8 @@ static uint32_t copies_together(const recorder *r, uint32_t first)
     uint32_t count = 1;
     while (count < MAX_REGIONS && first + count < s->count) {
         const vy_step *next = &s->steps[first + count];
-        vy_move move;
         if (next->source != from->source || next->target != from->target ||
-            has_barrier(s, first + count) || is_by_kernel(r, first + count, &move)) {
+            vy_steps_has_barrier(s, first + count) || vy_moves_has(&r->at, first + count)) {
             break;
         }
         count++;
@@ -272,9 +160,9 @@ static uint32_t record_command(const recorder *r, uint32_t first)
 static void record(recorder *r)
 {
     const vy_steps *s = r->s;
-    uint32_t stages = r->move_count == 0          ? VY_STAGE_TRANSFER
-                      : r->move_count == s->count ? VY_STAGE_COMPUTE
-                                                  : VY_STAGE_TRANSFER | VY_STAGE_COMPUTE;
+    uint32_t stages = r->moves->steps == 0          ? VY_STAGE_TRANSFER
+                      : r->moves->steps == s->count ? VY_STAGE_COMPUTE
+                                                    : VY_STAGE_TRANSFER | VY_STAGE_COMPUTE;
     const vy_barrier before = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER | VY_STAGE_INDIRECT,
                                VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, stages};
     const vy_barrier between = {stages, stages, stages};
@@ -283,36 +171,25 @@ static void record(recorder *r)
         after.dst |= VY_STAGE_HOST;
     }
     vy_cmd_barrier(r->device, r->commands, &before);
-    for (uint32_t i = 0; i < s->count;) {
-        vy_move move;
-        if (has_barrier(s, i)) {
+    vy_part part;
+    while (vy_moves_next(&r->at, &part)) {
+        if (vy_steps_has_barrier(s, part.first)) {
             vy_cmd_barrier(r->device, r->commands, &between);
         }
-        if (is_by_kernel(r, i, &move)) {
-            record_move(r, &move);
-            i++;
+        if (part.is_move) {
+            record_move(r, &part);
         } else {
-            i += record_command(r, i);
+            r->at.next = part.first + record_command(r, part.first);
         }
     }
     vy_cmd_barrier(r->device, r->commands, &after);
 }
 
-static void keep(vy_transfer *t, const vy_steps *s)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        (void)find_move(&s->steps[i], &t->kept.moves[i]);
-        t->kept.barriers[i] = has_barrier(s, i);
-    }
-    t->kept.count = s->count;
-    t->kept.reads_back = s->reads_back;
-}
-
 static vyre_result record_anew(vyre_device *device, vy_transfer *t, const vy_steps *s,
-                               uint32_t move_count, vyre_diag *diag)
+                               const vy_moves *moves, vyre_diag *diag)
 {
     vy_commands *commands = &t->commands[s->slot];
-    bool is_kept = move_count == s->count && move_count <= VY_KEPT_MOVES;
+    bool is_kept = moves->steps == s->count && moves->parts <= VY_KEPT_MOVES;
     vyre_result code = VYRE_OK;
     t->kept.count = s->slot == 0 ? 0 : t->kept.count;
     if (!commands->pool) {
@@ -324,14 +201,13 @@ static vyre_result record_anew(vyre_device *device, vy_transfer *t, const vy_ste
     if (code != VYRE_OK) {
         return code;
     }
-    recorder r = {device, t, s, commands->buffer, move_count, 0, VK_NULL_HANDLE};
+    recorder r = {.device = device, .t = t, .s = s, .moves = moves, .commands = commands->buffer};
+    r.at = vy_moves_begin(t, s, moves);
     record(&r);
     code = vy_commands_end(device, commands, diag);
-    if (code == VYRE_OK && move_count > 0) {
-        code = vy_block_flush(device, &t->blocks, 0, (uint64_t)VY_MOVE_STRIDE * move_count, diag);
-    }
     if (code == VYRE_OK && is_kept) {
-        keep(t, s);
+        t->kept.count = moves->parts;
+        t->kept.reads_back = s->reads_back;
     }
     return code;
 }
@@ -339,10 +215,14 @@ static vyre_result record_anew(vyre_device *device, vy_transfer *t, const vy_ste
 vyre_result vy_transfer_submit(vyre_device *device, vy_transfer *t, const vy_steps *s,
                                vyre_diag *diag)
 {
-    uint32_t move_count = count_moves(device, t, s);
-    bool is_again = move_count > 0 && move_count == s->count && is_recorded(&t->kept, s);
-    vyre_result code =
-        is_again ? update_blocks(device, t, s, diag) : record_anew(device, t, s, move_count, diag);
+    vy_moves moves = vy_moves_plan(device, t, s);
+    vyre_result code = VYRE_OK;
+    if (!vy_moves_reuse(device, t, s, &moves)) {
+        code = record_anew(device, t, s, &moves, diag);
+    }
+    if (code == VYRE_OK && moves.parts > 0) {
+        code = vy_moves_flush(device, t, &moves, diag);
+    }
     if (code != VYRE_OK) {
         return code;
     }

@@ -9,14 +9,27 @@
 
 #define VY_TRANSFER_SLOTS 2u  /* submissions in flight */
 #define VY_KEPT_MOVES     64u /* of a recording that is kept */
+#define VY_KEPT_RANGES    256u
 /* Above, a copy command costs less than it moves faster. */
 #define VY_MAX_MOVE_SIZE ((uint64_t)64 << 10)
+
+/* Steps that one move makes: several where it gathers. */
+typedef struct vy_kept_part {
+    vy_move move; /* as in its block */
+    uint32_t first, steps;
+    bool has_barrier;
+} vy_kept_part;
+
+typedef struct vy_kept_range {
+    VkDeviceAddress source, target;
+    uint32_t size;
+} vy_kept_range;
 
 /* What the first slot's commands are a recording of, where that was moves by kernels alone: such
  * commands name no buffers, and can be submitted again. Count 0: of nothing that is kept. */
 typedef struct vy_kept {
-    vy_move moves[VY_KEPT_MOVES]; /* as in the blocks */
-    bool barriers[VY_KEPT_MOVES];
+    vy_kept_part parts[VY_KEPT_MOVES];
+    vy_kept_range ranges[VY_KEPT_RANGES]; /* of the first steps, as in the tables */
     uint32_t count;
     bool reads_back;
 } vy_kept;
@@ -25,7 +38,7 @@ struct vy_transfer {
     vy_transfer *next;
     vy_commands commands[VY_TRANSFER_SLOTS]; /* all but the first are made when they are used */
     vy_block upload, readback;
-    vy_block blocks; /* parameters of moves, VY_MOVE_STRIDE each */
+    vy_block blocks; /* parameters of moves, VY_MOVE_STRIDE each, and tables */
     vy_kept kept;
     void *room; /* host memory for plans */
     size_t room_size;

@@ -108,3 +108,17 @@ void folder_write(const char *below, const char *name, const void *data, size_t 
     assert_int_equal(fwrite(data, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
 }
+
+const char *folder_below(const char *below, const char *name)
+{
+    static char path[1200];
+    snprintf(path, sizeof path, "%s/%s", folder_path(below), name);
+    return path;
+}
+
+unsigned folder_mode(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_mode & 0777;
+}

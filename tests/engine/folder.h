@@ -10,6 +10,10 @@
 void folder_clear(void);
 /* The path of something in it, which need not be there; valid until the next call but seven. */
 const char *folder_path(const char *name);
+/* Of something in its folder `below`; valid until the next call. */
+const char *folder_below(const char *below, const char *name);
+/* The permissions of that file, by its whole path. */
+unsigned folder_mode(const char *path);
 /* Files in its folder `below` whose names begin so; the last one's name. */
 unsigned folder_find(const char *below, const char *beginning, char *out, size_t size);
 /* Allocated by malloc. */

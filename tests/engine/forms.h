@@ -3,7 +3,7 @@
 #ifndef VY_TESTS_FORMS_H
 #define VY_TESTS_FORMS_H
 
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,14 +65,6 @@ static inline void fill_words(vyre_device *device, vyre_buffer buffer, uint64_t 
 {
     vyre_diag diag;
     if (vyre_buffer_fill(device, buffer, 0, size, word, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-}
-
-static inline void drop_buffer(vyre_device *device, vyre_buffer *buffer)
-{
-    vyre_diag diag;
-    if (vyre_buffer_destroy(device, buffer, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
 }

@@ -4,7 +4,7 @@
 #define VY_TESTS_GATE_H
 
 #include "engine/device/device.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 typedef struct gate {
     vyre_device *device;

@@ -1,6 +1,8 @@
 /* See hook.h. */
 #include "hook.h"
 
+#include "take.h"
+
 #include "codegen/spirv/interface.h"
 
 #include <stdio.h>
@@ -117,12 +119,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL merge(VkDevice device, VkPipelineCache int
     seen.merges++;
     return hook.merge != VK_SUCCESS ? hook.merge : next_merge(device, into, count, from);
 }
-
-#define TAKE(name, pointer, own)                                                                   \
-    if (strcmp(asked, #name) == 0) {                                                               \
-        pointer = (PFN_##name)found;                                                               \
-        return (PFN_vkVoidFunction)own;                                                            \
-    }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
 {

@@ -1,6 +1,8 @@
 /* See script.h. */
 #include "script.h"
 
+#include "take.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -114,12 +116,6 @@ static VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer commands)
 }
 
 /* ---- Finding --------------------------------------------------------------------------------- */
-
-#define TAKE(name, pointer, own)                                                                   \
-    if (strcmp(asked, #name) == 0) {                                                               \
-        pointer = (PFN_##name)found;                                                               \
-        return (PFN_vkVoidFunction)own;                                                            \
-    }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
 {

@@ -1,5 +1,5 @@
 /* A host's own instance, device and queue: adopted, recorded into, and left as they were. */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "vyre/text.h"
 #include "vyre/vulkan.h"
 
@@ -230,10 +230,6 @@ static int close_host(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!h.device)                                                                                 \
-    return
-
 static void lock_queue(void *user)
 {
     host *own = user;
@@ -284,7 +280,7 @@ static vyre_device *adopt(void)
 static void test_adopt_takes_nothing_and_submits_nothing(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     int32_t alive = layer_alive();
     layer_clear_events();
     vyre_device *device = adopt();
@@ -305,7 +301,7 @@ static void test_adopt_takes_nothing_and_submits_nothing(void **state)
 static void test_adopt_names_what_is_missing(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_adopt_params params = adoption();
     vyre_device *device = NULL;
     vyre_diag diag;
@@ -417,7 +413,7 @@ static void record(vyre_pipeline *pipeline, vyre_buffer buffer, uint32_t binding
 static void test_record_stands_between_the_hosts_commands(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_device *device = adopt();
     vyre_buffer buffer = import(device);
     engine_program p = engine_build(device, reverse_text);
@@ -467,7 +463,7 @@ static void host_barrier(VkPipelineStageFlags src, VkAccessFlags writes, VkPipel
 static void test_record_leaves_the_borders_to_the_host(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_device *device = adopt();
     vyre_buffer buffer = import(device);
     engine_program p = engine_build(device, reverse_text);
@@ -508,7 +504,7 @@ static void test_record_leaves_the_borders_to_the_host(void **state)
 static void test_record_ends_fixpoints_on_the_device(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_device *device = adopt();
     vyre_buffer buffer = import(device);
     engine_program p = engine_build(device, "program down\nworkgroup 1\nfixpoint 100 until f\n"
@@ -545,7 +541,7 @@ static void test_record_ends_fixpoints_on_the_device(void **state)
 static void test_record_refuses_what_it_cannot_hold(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_device *device = adopt();
     vyre_buffer buffer = import(device);
     engine_program p = engine_build(device, "program two\nworkgroup 1\ngrid over a\n"
@@ -581,7 +577,7 @@ static void test_record_refuses_what_it_cannot_hold(void **state)
 static void test_imported_buffers_serve_dispatches_and_transfers(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(h.device);
     vyre_device *device = adopt();
     vyre_diag diag;
     vyre_import_params wrong = {

@@ -1,6 +1,6 @@
 /* Devices that lack things, and calls that fail: recorded commands and results by the layer below.
  */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,24 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static const char chain_text[] = "program chain\nworkgroup 64\ngrid over a\n"
                                  "inout a : u32[]\nscratch b : u32[len(a)]\n"
@@ -759,7 +741,7 @@ static void test_layer_shows_old_values_until_someone_waits(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_recorder_sees_the_barriers_of_a_chain),
         T(test_recorder_sees_no_barrier_without_a_hazard),

@@ -4,27 +4,6 @@
 
 #define POISON UINT32_MAX
 
-static vyre_dispatch_params dispatch_of(const vyre_binding *bindings, uint32_t count,
-                                        uint32_t elements)
-{
-    vyre_dispatch_params params;
-    vyre_dispatch_params_init(&params);
-    params.bindings = bindings;
-    params.binding_count = count;
-    params.elements[0] = elements;
-    return params;
-}
-
-static vyre_report run(const engine_program *p, const vyre_dispatch_params *params)
-{
-    vyre_report report;
-    vyre_diag diag;
-    if (vyre_dispatch(p->pipeline, params, &report, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    return report;
-}
-
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
 /* The shared array is no binding, wherever it is declared. */
@@ -65,13 +44,13 @@ static void run_mask(vyre_device *device, int form, const engine_program *p, uin
         }
     }
     bindings[0].in = NULL;
-    vyre_dispatch_params params = dispatch_of(bindings, 3, 0);
+    vyre_dispatch_params params = engine_elements(bindings, 3, 0);
     uint64_t uploads = (mask & 2 ? 0u : 1u) + (mask & 4 ? 0u : 1u);
     uint64_t downloads = (mask & 1 ? 0u : 1u) + (mask & 4 ? 0u : 1u);
     for (uint32_t round = 1; round <= 2; round++) {
         vyre_device_counters before, after;
         vyre_device_get_counters(device, &before);
-        vyre_report report = run(p, &params);
+        vyre_report report = must_dispatch(p, &params);
         vyre_device_get_counters(device, &after);
         check_form(&report, form, engine_validates());
         assert_int_equal(report.uploads, uploads);
@@ -98,7 +77,7 @@ static void run_mask(vyre_device *device, int form, const engine_program *p, uin
         assert_int_equal(z[i], i + mask + 2);
     }
     for (uint32_t b = 0; b < 3; b++) {
-        drop_buffer(device, &buffers[b]);
+        must_destroy(device, &buffers[b]);
     }
 }
 
@@ -131,14 +110,14 @@ static void count_nothing_new(vyre_device *device, int form)
                                engine_resident(bz, 0, MIXED)};
     const vyre_binding *lists[] = {mixed, resident};
     for (int i = 0; i < 2; i++) {
-        vyre_dispatch_params params = dispatch_of(lists[i], 3, 0);
-        (void)run(&p, &params);
+        vyre_dispatch_params params = engine_elements(lists[i], 3, 0);
+        (void)must_dispatch(&p, &params);
         vyre_device_counters before, after;
         for (int round = 0; round < 3; round++) {
             vyre_device_get_counters(device, &before);
             uint32_t calls = layer_fallible_calls();
             layer_clear_events();
-            vyre_report report = run(&p, &params);
+            vyre_report report = must_dispatch(&p, &params);
             vyre_device_get_counters(device, &after);
             /* Submit, look, times: nothing else that can fail, so no memory either. */
             assert_in_range(layer_fallible_calls() - calls, 2, 3);
@@ -154,9 +133,9 @@ static void count_nothing_new(vyre_device *device, int form)
             assert_int_equal(report.uploads, i == 0 ? 1 : 0);
         }
     }
-    drop_buffer(device, &bx);
-    drop_buffer(device, &by);
-    drop_buffer(device, &bz);
+    must_destroy(device, &bx);
+    must_destroy(device, &by);
+    must_destroy(device, &bz);
     engine_release(&p);
 }
 
@@ -178,12 +157,12 @@ static void bind_others(vyre_device *device, int form)
             buffers[b] = engine_buffer(device, sizeof x, x);
             bindings[b] = engine_resident(buffers[b], 0, MIXED);
         }
-        vyre_dispatch_params params = dispatch_of(bindings, 3, 0);
-        recordings += run(&p, &params).recordings;
+        vyre_dispatch_params params = engine_elements(bindings, 3, 0);
+        recordings += must_dispatch(&p, &params).recordings;
         read_words(device, buffers[0], 796, &word, 1);
         assert_int_equal(word, x[0] * 4);
         for (uint32_t b = 0; b < 3; b++) {
-            drop_buffer(device, &buffers[b]);
+            must_destroy(device, &buffers[b]);
         }
     }
     /* By addresses other buffers are another block, by descriptors another recording. */
@@ -236,7 +215,7 @@ static void count(vyre_device *device, int form)
                                    engine_resident(by, 0, cases[i].y),
                                    engine_host_out(z, cases[i].z),
                                    {.kind = VYRE_BINDING_NONE}};
-        vyre_dispatch_params params = dispatch_of(bindings, 4, 64);
+        vyre_dispatch_params params = engine_elements(bindings, 4, 64);
         params.params = &n;
         params.param_count = 1;
         vyre_diag diag;
@@ -268,16 +247,16 @@ static void count(vyre_device *device, int form)
                                engine_resident(small, 0, VYRE_COUNT_DECLARED),
                                engine_host_out(z, VYRE_COUNT_DECLARED),
                                {.kind = VYRE_BINDING_NONE}};
-    vyre_dispatch_params params = dispatch_of(bindings, 4, 64);
+    vyre_dispatch_params params = engine_elements(bindings, 4, 64);
     params.params = &n;
     params.param_count = 1;
     vyre_diag diag;
     assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(diag.message, "'y' needs bytes 0 to 400 of a resident buffer of 396"));
     assert_int_equal(diag.binding, 1);
-    drop_buffer(device, &bx);
-    drop_buffer(device, &by);
-    drop_buffer(device, &small);
+    must_destroy(device, &bx);
+    must_destroy(device, &by);
+    must_destroy(device, &small);
     engine_release(&p);
 }
 
@@ -316,11 +295,11 @@ static void bind_nothing(vyre_device *device, int form)
         in.out = NULL;
         vyre_binding bindings[] = {
             in, in, none, none, {.kind = VYRE_BINDING_NONE}, engine_host_out(seen, 8)};
-        vyre_dispatch_params params = dispatch_of(bindings, 6, 8);
+        vyre_dispatch_params params = engine_elements(bindings, 6, 8);
         params.params = &n;
         params.param_count = 1;
         for (int round = 0; round < 2; round++) {
-            vyre_report report = run(&p, &params);
+            vyre_report report = must_dispatch(&p, &params);
             check_form(&report, form, engine_validates());
             assert_int_equal(report.uploads, 0);
             assert_int_equal(report.downloads, 1); /* seen: an empty one is no copy */
@@ -342,10 +321,10 @@ static void bind_nothing(vyre_device *device, int form)
                                    engine_host_out(NULL, 0),
                                    {.kind = VYRE_BINDING_NONE},
                                    engine_host_out(seen, 8)};
-        vyre_dispatch_params params = dispatch_of(bindings, 6, 1);
+        vyre_dispatch_params params = engine_elements(bindings, 6, 1);
         params.params = &n;
         params.param_count = 1;
-        (void)run(&p, &params);
+        (void)must_dispatch(&p, &params);
         assert_int_equal(seen[0], is_full ? 1 + 14 + 5 + 4 + 4 + 100 : 100);
         assert_int_equal(c[0], round < 1 ? 1 : 14);
         assert_int_equal(seen[1], 0);
@@ -357,12 +336,12 @@ static void bind_nothing(vyre_device *device, int form)
                              "kernel { a[0] = 1  grid_sync  y[0] = b[0] + 3 }\n");
     vyre_binding cuts[] = {engine_host_inout(guard, 0), engine_resident(empty, 0, 0),
                            engine_host_out(seen, 1)};
-    vyre_dispatch_params cut_params = dispatch_of(cuts, 3, 1);
-    (void)run(&p, &cut_params);
+    vyre_dispatch_params cut_params = engine_elements(cuts, 3, 1);
+    (void)must_dispatch(&p, &cut_params);
     assert_int_equal(seen[0], 3);
     engine_release(&p);
-    drop_buffer(device, &buffer);
-    drop_buffer(device, &empty);
+    must_destroy(device, &buffer);
+    must_destroy(device, &empty);
 }
 
 static void test_bindings_of_no_length_touch_nothing(void **state)
@@ -383,8 +362,8 @@ static void shrink(vyre_device *device, int form)
     static const uint32_t lengths[] = {16, 7, 1, 13, 0, 3};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         vyre_binding bindings[] = {engine_host_in(x, lengths[i]), engine_host_out(y, 16)};
-        vyre_dispatch_params params = dispatch_of(bindings, 2, 16);
-        (void)run(&p, &params);
+        vyre_dispatch_params params = engine_elements(bindings, 2, 16);
+        (void)must_dispatch(&p, &params);
         for (uint32_t k = 0; k < 16; k++) {
             assert_int_equal(y[k], lengths[i] * 1000 - (k < lengths[i]));
         }
@@ -431,9 +410,9 @@ static void zero(vyre_device *device, int form)
                 bindings[1] = engine_resident(bs, 0, 64);
                 bindings[2] = engine_resident(bz, 256, 64);
             }
-            vyre_dispatch_params params = dispatch_of(bindings, 3, 1);
+            vyre_dispatch_params params = engine_elements(bindings, 3, 1);
             params.passes = round;
-            (void)run(&p, &params);
+            (void)must_dispatch(&p, &params);
             memset(words, 0xff, sizeof words);
             if (resident) {
                 read_words(device, by, 0, words, 256);
@@ -461,9 +440,9 @@ static void zero(vyre_device *device, int form)
     read_words(device, bs, 0, words, 64);
     assert_int_equal(words[0], 0xff);
     assert_int_equal(words[1], 0);
-    drop_buffer(device, &by);
-    drop_buffer(device, &bz);
-    drop_buffer(device, &bs);
+    must_destroy(device, &by);
+    must_destroy(device, &bz);
+    must_destroy(device, &bs);
     engine_release(&p);
 }
 
@@ -524,18 +503,18 @@ static void overlap(vyre_device *device, int form)
         expected[64] += 1;
         expected[cases[i].offsets[1] / 4] *= 10;
         expected[cases[i].offsets[2] / 4] += 5;
-        vyre_dispatch_params params = dispatch_of(bindings, 3, 1);
+        vyre_dispatch_params params = engine_elements(bindings, 3, 1);
         layer_clear_events();
-        vyre_report report = run(&p, &params);
+        vyre_report report = must_dispatch(&p, &params);
         assert_int_equal(barriers_between_dispatches(), cases[i].barriers);
         assert_int_equal(report.barriers_elided, 2 - cases[i].barriers);
         read_words(device, buffer, 0, words, 512);
         assert_memory_equal(words, expected, sizeof words);
         /* Another partition is another shape; the same one is not. */
         assert_int_equal(report.recordings, 1);
-        assert_int_equal(run(&p, &params).recordings, 0);
+        assert_int_equal(must_dispatch(&p, &params).recordings, 0);
     }
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 
@@ -557,14 +536,14 @@ static void overlap_zeroed(vyre_device *device, int form)
     vyre_buffer buffer = engine_buffer(device, sizeof words, NULL);
     fill_words(device, buffer, sizeof words, 1000);
     vyre_binding bindings[] = {engine_resident(buffer, 0, 8), engine_resident(buffer, 0, 64)};
-    vyre_dispatch_params params = dispatch_of(bindings, 2, 1);
-    (void)run(&p, &params);
+    vyre_dispatch_params params = engine_elements(bindings, 2, 1);
+    (void)must_dispatch(&p, &params);
     read_words(device, buffer, 0, words, 64);
     assert_int_equal(words[0], 8);
     assert_int_equal(words[1], 7);
     assert_int_equal(words[7], 0);
     assert_int_equal(words[8], 1000);
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 
@@ -596,7 +575,7 @@ static void refuse_overlaps(vyre_device *device, int form)
         vyre_binding bindings[] = {engine_resident(buffer, cases[i].x, 64),
                                    engine_resident(buffer, cases[i].u, 64),
                                    engine_resident(buffer, cases[i].y, 64)};
-        vyre_dispatch_params params = dispatch_of(bindings, 3, 1);
+        vyre_dispatch_params params = engine_elements(bindings, 3, 1);
         vyre_diag diag;
         fill_words(device, buffer, 1024, 3);
         vyre_result code = vyre_dispatch(p.pipeline, &params, NULL, &diag);
@@ -608,7 +587,7 @@ static void refuse_overlaps(vyre_device *device, int form)
             assert_int_equal(diag.binding, 2);
         }
     }
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 
@@ -650,13 +629,13 @@ static void bind_many(vyre_device *device, int form)
         memory[b][0] = b;
         bindings[b] = engine_host_inout(memory[b], b + 1);
     }
-    vyre_dispatch_params params = dispatch_of(bindings, BUFFERS, 1);
+    vyre_dispatch_params params = engine_elements(bindings, BUFFERS, 1);
     params.params = values;
     params.param_count = PARAMS;
-    vyre_report report = run(&p, &params);
+    vyre_report report = must_dispatch(&p, &params);
     assert_true(report.argument_size >= (BUFFERS + PARAMS) * 4);
     values[3] = 77; /* another value is no other recording */
-    assert_int_equal(run(&p, &params).recordings, 0);
+    assert_int_equal(must_dispatch(&p, &params).recordings, 0);
     for (uint32_t b = 0; b < BUFFERS; b++) {
         uint32_t k = (b * 7 + 3) % PARAMS, first = k * 1000003u;
         assert_int_equal(memory[b][0], b + 2 * (b + 1) * 100 + first + (k == 3 ? 77 : first));
@@ -675,13 +654,13 @@ static void bind_none(vyre_device *device, int form)
 {
     engine_program p = engine_build(device, "program none\nworkgroup 4\n"
                                             "kernel { if gid.x == 5 { trap(9) } }\n");
-    vyre_dispatch_params params = dispatch_of(NULL, 0, 4);
-    vyre_report report = run(&p, &params);
+    vyre_dispatch_params params = engine_elements(NULL, 0, 4);
+    vyre_report report = must_dispatch(&p, &params);
     check_form(&report, form, engine_validates());
     assert_int_equal(report.record.kind, VYRE_RECORD_NONE);
     assert_int_equal(report.uploads + report.downloads, 0);
     params.elements[0] = 8;
-    report = run(&p, &params);
+    report = must_dispatch(&p, &params);
     assert_int_equal(report.record.kind, VYRE_RECORD_TRAP);
     assert_int_equal(report.record.code, 9);
     assert_int_equal(report.record.invocation, 5);
@@ -712,8 +691,8 @@ static void hide(vyre_device *device, int form)
     }
     vyre_buffer buffer = engine_buffer(device, sizeof a, a);
     vyre_binding bindings[] = {engine_resident(buffer, 0, 256), {.kind = VYRE_BINDING_NONE}};
-    vyre_dispatch_params params = dispatch_of(bindings, 2, 256);
-    vyre_report report = run(&p, &params);
+    vyre_dispatch_params params = engine_elements(bindings, 2, 256);
+    vyre_report report = must_dispatch(&p, &params);
     assert_int_equal(report.spill_size, 256 * (uint64_t)vyre_kernel_spill_size(p.kernel));
     assert_in_range(report.spill_size, 1024, 4096);
     assert_int_equal(report.scratch_size, 4000);
@@ -725,10 +704,10 @@ static void hide(vyre_device *device, int form)
     vyre_binding borrowed[] = {engine_host_inout(a, 256), {.kind = VYRE_BINDING_NONE}};
     params.bindings = borrowed;
     uint64_t staging = report.staging_size;
-    report = run(&p, &params);
+    report = must_dispatch(&p, &params);
     assert_int_equal(report.scratch_size, 4000 + sizeof a);
     assert_true(report.staging_size >= staging + 2 * sizeof a);
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 
@@ -757,8 +736,8 @@ static void resize(vyre_device *device, int form)
         for (size_t k = 0; k < 5; k++) {
             uint32_t a[1024] = {0}, n = 0;
             vyre_binding bindings[] = {engine_host_inout(a, 1024), engine_host_out(&n, 1)};
-            vyre_dispatch_params params = dispatch_of(bindings, 2, elements[k]);
-            (void)run(&other, &params);
+            vyre_dispatch_params params = engine_elements(bindings, 2, elements[k]);
+            (void)must_dispatch(&other, &params);
             /* Each element once; those that only fill the workgroup run nothing. */
             assert_int_equal(n, elements[k]);
             for (uint32_t e = 0; e < 1024; e++) {

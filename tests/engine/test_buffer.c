@@ -1,6 +1,6 @@
 /* Resident buffers: handles, mapping, freeing while in use, and every failure on the way. */
 #include "engine/device/device.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/fail_allocator.h"
 
 #include <pthread.h>
@@ -11,31 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
-
-static vyre_device_counters counters_of(vyre_device *device)
-{
-    vyre_device_counters counters;
-    vyre_device_get_counters(device, &counters);
-    return counters;
-}
 
 static vyre_buffer make(vyre_device *device, uint64_t size, uint32_t flags)
 {
@@ -50,15 +25,6 @@ static vyre_buffer make(vyre_device *device, uint64_t size, uint32_t flags)
         fail_msg("%s", diag.message);
     }
     return buffer;
-}
-
-static void must_destroy(vyre_device *device, vyre_buffer *buffer)
-{
-    vyre_diag diag;
-    if (vyre_buffer_destroy(device, buffer, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    assert_int_equal(buffer->bits, 0);
 }
 
 static void test_buffer_flags_are_checked(void **state)
@@ -278,7 +244,7 @@ static void test_threads_share_a_device(void **state)
         pthread_join(workers[i].thread, NULL);
         assert_null(workers[i].failure);
     }
-    assert_int_equal(counters_of(device).buffers, 0);
+    assert_int_equal(engine_counters(device).buffers, 0);
     vyre_device_destroy(&device);
 }
 
@@ -318,7 +284,7 @@ static void test_buffer_in_a_transfer_is_busy(void **state)
         during.device = device;
         during.releases = releases;
         during.buffer = during.copy = make(device, 4, 0);
-        uint64_t buffers = counters_of(device).buffers;
+        uint64_t buffers = engine_counters(device).buffers;
         vyre_diag diag;
         during.copy_buffer = device->vk.vkCmdCopyBuffer;
         device->vk.vkCmdCopyBuffer = free_during_copy;
@@ -330,7 +296,7 @@ static void test_buffer_in_a_transfer_is_busy(void **state)
             /* Given up while in use, freed at the end of the use. */
             assert_int_equal(during.released, VYRE_OK);
             assert_int_equal(during.buffer.bits, 0);
-            assert_int_equal(counters_of(device).buffers, buffers - 1);
+            assert_int_equal(engine_counters(device).buffers, buffers - 1);
             assert_int_equal(vyre_buffer_upload(device, during.copy, 0, &word, 4, &diag),
                              VYRE_ERROR_INVALID_ARGUMENT);
         } else {
@@ -362,12 +328,12 @@ static void test_release_waits_for_the_device(void **state)
     params.timeout_ns = 1000;
     vyre_diag diag;
     assert_int_equal(vyre_dispatch(slow.pipeline, &params, NULL, &diag), VYRE_ERROR_TIMEOUT);
-    uint64_t buffers = counters_of(device).buffers;
+    uint64_t buffers = engine_counters(device).buffers;
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_ERROR_BUSY);
     assert_int_equal(vyre_buffer_release(device, &buffer, &diag), VYRE_OK);
     assert_int_equal(buffer.bits, 0);
     assert_int_equal(vyre_buffer_release(device, &none, &diag), VYRE_OK);
-    assert_int_equal(counters_of(device).buffers, buffers);
+    assert_int_equal(engine_counters(device).buffers, buffers);
     uint64_t size = 0;
     assert_int_equal(vyre_buffer_query_size(device, copy, &size, &diag),
                      VYRE_ERROR_INVALID_ARGUMENT);
@@ -375,7 +341,7 @@ static void test_release_waits_for_the_device(void **state)
     assert_int_equal(vyre_device_wait(device, UINT64_MAX, &diag), VYRE_OK);
     engine_release(&slow);
     vyre_buffer next = make(device, 4, 0); /* collects */
-    assert_int_equal(counters_of(device).buffers, buffers);
+    assert_int_equal(engine_counters(device).buffers, buffers);
     assert_int_not_equal(next.bits, copy.bits);
     assert_int_equal(vyre_buffer_query_size(device, copy, &size, &diag),
                      VYRE_ERROR_INVALID_ARGUMENT);
@@ -392,7 +358,7 @@ static void test_released_buffers_end_with_the_device(void **state)
     (void)kept;
     vyre_diag diag;
     assert_int_equal(vyre_buffer_release(device, &released, &diag), VYRE_OK);
-    assert_int_equal(counters_of(device).buffers, 1); /* it was idle */
+    assert_int_equal(engine_counters(device).buffers, 1); /* it was idle */
     engine_close(&device);
 }
 
@@ -469,7 +435,7 @@ static void test_buffers_survive_each_failed_call(void **state)
                 assert_int_equal(scenario(device, &diag),
                                  code == VYRE_ERROR_DEVICE_LOST ? VYRE_ERROR_DEVICE_LOST : VYRE_OK);
             }
-            assert_int_equal(counters_of(device).buffers, 0);
+            assert_int_equal(engine_counters(device).buffers, 0);
             vyre_device_destroy(&device);
             assert_int_equal(layer_alive(), 0);
             if (!failed) {
@@ -519,7 +485,7 @@ static void test_buffers_survive_each_failed_allocation(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_buffer_flags_are_checked),         T(test_mapped_buffer_is_seen_both_ways),
         T(test_mapping_is_refused_by_name),       T(test_long_names_are_cut_at_a_character),

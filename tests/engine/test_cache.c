@@ -5,7 +5,7 @@
 #include "engine/pipeline/cache.h"
 #include "folder.h"
 #include "hook.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/fail_allocator.h"
 
 #include <setjmp.h>
@@ -18,10 +18,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 /* Of files and devices. */
 static vy_fail_allocator memory;
@@ -142,20 +138,6 @@ static void test_blob_is_of_one_device_and_driver(void **state)
     assert_true(opens(&other, blob, BLOB));
 }
 
-static unsigned mode_of(const char *path)
-{
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    return status.st_mode & 0777;
-}
-
-static char *below_path(const char *below, const char *name)
-{
-    static char path[1200];
-    snprintf(path, sizeof path, "%s/%s", folder_path(below), name);
-    return path;
-}
-
 /* ---- Device ---------------------------------------------------------------------------------- */
 
 static vyre_result try_open(const char *below, vyre_device **out, vyre_diag *diag)
@@ -213,18 +195,18 @@ static void test_pipelines_come_back_from_the_folder(void **state)
     open_and_run("c/d");
     assert_int_equal(seen.initial_size, 0);
     find_file("c/d", name, sizeof name);
-    assert_int_equal(mode_of(below_path("c/d", name)), 0600);
+    assert_int_equal(folder_mode(folder_below("c/d", name)), 0600);
     size_t size = 0;
     free(folder_read("c/d", name, &size));
     assert_true(size > VY_KEPT_HEADER);
     struct stat before, after;
-    assert_int_equal(stat(below_path("c/d", name), &before), 0);
+    assert_int_equal(stat(folder_below("c/d", name), &before), 0);
     hook_reset();
     open_and_run("c/d");
     assert_int_equal(seen.initial_size, size - VY_KEPT_HEADER);
     assert_int_equal(seen.caches, 1);
     /* Nothing else to keep: not written again. */
-    assert_int_equal(stat(below_path("c/d", name), &after), 0);
+    assert_int_equal(stat(folder_below("c/d", name), &after), 0);
     assert_true(before.st_ino == after.st_ino || size != (size_t)after.st_size);
     /* Two files, and nothing half done. */
     assert_int_equal(folder_find("c/d", "", NULL, 0), 2);
@@ -300,8 +282,8 @@ static void test_folders_that_cannot_be_used_are_no_error(void **state)
     vyre_device *device = open_in("e");
     vyre_device_destroy(&device);
     assert_int_equal(folder_find("e", "pipelines-", name, sizeof name), 1);
-    assert_int_equal(unlink(below_path("e", name)), 0);
-    assert_int_equal(mkdir(below_path("e", name), 0700), 0);
+    assert_int_equal(unlink(folder_below("e", name)), 0);
+    assert_int_equal(mkdir(folder_below("e", name), 0700), 0);
     hook_reset();
     open_and_run("e");
     assert_int_equal(seen.initial_size, 0);
@@ -576,7 +558,7 @@ static void test_a_hosts_cache_is_used_and_left_alone(void **state)
     vy_cache_destroy(device);
     char name[256];
     while (folder_find("c", "", name, sizeof name) > 0) {
-        assert_int_equal(unlink(below_path("c", name)), 0);
+        assert_int_equal(unlink(folder_below("c", name)), 0);
     }
     device->pipeline_cache = hosts;
     assert_int_equal(vy_cache_create(device, &diag), VYRE_OK);

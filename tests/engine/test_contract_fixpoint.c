@@ -73,7 +73,7 @@ static void repeat_whole(vyre_device *device, int form)
         assert_true(order[i] == order[i % 2]);
     }
     assert_true(order[0] != order[1]);
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 
@@ -316,8 +316,8 @@ static void converge(vyre_device *device, int form)
             assert_int_equal(changed, 0);
         }
     }
-    drop_buffer(device, &buffer);
-    drop_buffer(device, &flag);
+    must_destroy(device, &buffer);
+    must_destroy(device, &flag);
     engine_release(&p);
 }
 

@@ -3,7 +3,7 @@
 #include "engine/memory/buffer.h"
 #include "fake_machine.h"
 #include "script.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -26,10 +26,6 @@ static int nothing_alive(void **state)
     assert_int_equal(layer_alive(), 0);
     return 0;
 }
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static vyre_device *open_scripted(int validate)
 {

@@ -1,7 +1,7 @@
 /* The contract's rows G and every field of reports and counters: what is told is what was done. */
 #include "engine/device/device.h"
 #include "script.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,17 +20,6 @@ static int reset(void **state)
     messages[0] = 0;
     return 0;
 }
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static void keep_message(void *user, const vyre_log_message *message)
 {
@@ -674,7 +663,7 @@ static void test_counters_tell_what_is_alive(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_report_counts_the_commands_recorded),
         T(test_program_without_statements_dispatches_nothing),

@@ -4,27 +4,6 @@
 #include "vyre/interp.h"
 #include "vyre/text.h"
 
-static vyre_dispatch_params dispatch_of(const vyre_binding *bindings, uint32_t count,
-                                        uint32_t elements)
-{
-    vyre_dispatch_params params;
-    vyre_dispatch_params_init(&params);
-    params.bindings = bindings;
-    params.binding_count = count;
-    params.elements[0] = elements;
-    return params;
-}
-
-static vyre_report run(const engine_program *p, const vyre_dispatch_params *params)
-{
-    vyre_report report;
-    vyre_diag diag;
-    if (vyre_dispatch(p->pipeline, params, &report, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    return report;
-}
-
 /* Everything that can come back, in an order that is none of its own. */
 static const char all_text[] = "program all\nworkgroup 16\nfixpoint 3\n"
                                "scratch s : u32[64]\n"
@@ -83,8 +62,8 @@ static void read_back(vyre_device *device, int form)
                                         : engine_host_in(b == S || b == Y ? NULL : memory[b], N);
             bindings[b].out = b == X ? NULL : memory[b];
         }
-        vyre_dispatch_params params = dispatch_of(bindings, ALL, N);
-        vyre_report report = run(&p, &params);
+        vyre_dispatch_params params = engine_elements(bindings, ALL, N);
+        vyre_report report = must_dispatch(&p, &params);
         check_form(&report, form, engine_validates());
         /* All that is written, of both kinds, once, with one submission. */
         assert_int_equal(report.downloads, 3);
@@ -97,7 +76,7 @@ static void read_back(vyre_device *device, int form)
             if (mask >> b & 1) {
                 assert_memory_equal(words, expected[b], sizeof words);
             }
-            drop_buffer(device, &buffers[b]);
+            must_destroy(device, &buffers[b]);
         }
     }
     engine_release(&p);
@@ -150,7 +129,7 @@ static void read_ranges(vyre_device *device, int form)
             bindings[Y].out = y + 1;
             bindings[Y].out_offset = cases[i].offset;
             bindings[Y].out_size = cases[i].size;
-            vyre_dispatch_params params = dispatch_of(bindings, ALL, N);
+            vyre_dispatch_params params = engine_elements(bindings, ALL, N);
             vyre_report report;
             vyre_diag diag;
             layer_clear_events();
@@ -172,7 +151,7 @@ static void read_ranges(vyre_device *device, int form)
                 assert_int_equal(y[1], 0xeeeeeeee);
                 assert_int_equal(memory[Z][0], 1000);
             }
-            drop_buffer(device, &buffer);
+            must_destroy(device, &buffer);
         }
     }
     engine_release(&p);
@@ -198,12 +177,12 @@ static void read_nothing(vyre_device *device, int form)
         vyre_binding bindings[] = {engine_host_out(memory[S], N), engine_resident(by, 0, N),
                                    engine_host_in(memory[X], N), engine_resident(bz, 0, N)};
         bindings[Y].out = memory[Y];
-        vyre_dispatch_params params = dispatch_of(bindings, ALL, N);
+        vyre_dispatch_params params = engine_elements(bindings, ALL, N);
         params.flags = is_flag ? VYRE_DISPATCH_NO_READBACK : 0;
         if (!is_flag) {
             bindings[S].out = bindings[Y].out = NULL;
         }
-        vyre_report report = run(&p, &params);
+        vyre_report report = must_dispatch(&p, &params);
         assert_int_equal(report.downloads, 0);
         assert_int_equal(report.download_size, 0);
         assert_int_equal(memory[S][0], 0xdddddddd);
@@ -213,8 +192,8 @@ static void read_nothing(vyre_device *device, int form)
         assert_memory_equal(words, expected[Y], sizeof words);
         read_words(device, bz, 0, words, N);
         assert_memory_equal(words, expected[Z], sizeof words);
-        drop_buffer(device, &by);
-        drop_buffer(device, &bz);
+        must_destroy(device, &by);
+        must_destroy(device, &bz);
     }
     engine_release(&p);
 }
@@ -247,7 +226,7 @@ static void query(vyre_device *device, int form)
     bindings[5].out_offset = 16;
     bindings[5].out_size = 8;
     bindings[0].out_offset = 4;
-    vyre_dispatch_params params = dispatch_of(bindings, 7, 1);
+    vyre_dispatch_params params = engine_elements(bindings, 7, 1);
     const vyre_output expected[] = {
         {0, a, 256 + 4, 36}, {2, {0}, 0, 40}, {5, f, 512 + 16, 8}, {6, {0}, 0, 32}};
     vyre_output outputs[7];
@@ -276,8 +255,8 @@ static void query(vyre_device *device, int form)
                      VYRE_ERROR_INVALID_ARGUMENT);
     assert_int_equal(diag.binding, 5);
     assert_int_equal(count, 0);
-    drop_buffer(device, &a); /* nothing is in use */
-    drop_buffer(device, &f);
+    must_destroy(device, &a); /* nothing is in use */
+    must_destroy(device, &f);
     engine_release(&p);
 }
 
@@ -312,11 +291,11 @@ static void read_many(vyre_device *device, int form)
             b % 3 ? engine_host_out(memory[b], b + 1) : engine_resident(buffers[b], 0, 32);
         bindings[b].out = memory[b];
     }
-    vyre_dispatch_params params = dispatch_of(bindings, OUTPUTS, 32);
+    vyre_dispatch_params params = engine_elements(bindings, OUTPUTS, 32);
     vyre_device_counters before, after;
     vyre_device_get_counters(device, &before);
     layer_clear_events();
-    vyre_report report = run(&p, &params);
+    vyre_report report = must_dispatch(&p, &params);
     vyre_device_get_counters(device, &after);
     /* 16 copies, one submission, one wait. */
     assert_int_equal(report.downloads, OUTPUTS);
@@ -327,19 +306,19 @@ static void read_many(vyre_device *device, int form)
     for (uint32_t b = 0; b < OUTPUTS; b++) {
         uint32_t last = b % 3 ? b : 31;
         assert_int_equal(memory[b][last], last * 100 + b);
-        drop_buffer(device, &buffers[b]);
+        must_destroy(device, &buffers[b]);
     }
     /* Some empty ones: no copies; all empty: none. */
     for (uint32_t b = 0; b < OUTPUTS; b++) {
         bindings[b] = engine_host_out(memory[b], b == 7 ? 4 : 0);
     }
     memset(memory, 0x33, sizeof memory);
-    report = run(&p, &params);
+    report = must_dispatch(&p, &params);
     assert_int_equal(report.downloads, 1);
     assert_int_equal(memory[7][3], 307);
     assert_int_equal(memory[8][0], 0x33333333);
     bindings[7].count = 0;
-    report = run(&p, &params);
+    report = must_dispatch(&p, &params);
     assert_int_equal(report.downloads, 0);
     engine_release(&p);
 }
@@ -362,12 +341,12 @@ static void read_once(vyre_device *device, int form)
                                    engine_host_out(memory[Y], N),
                                    engine_host_in(memory[X], N),
                                    engine_host_inout(memory[Z], N)};
-        vyre_dispatch_params params = dispatch_of(bindings, ALL, N);
+        vyre_dispatch_params params = engine_elements(bindings, ALL, N);
         params.passes = passes[i];
         /* A host that has its own slots gets them filled in place, time after time. */
         for (int round = 0; round < 2; round++) {
             set(memory);
-            vyre_report report = run(&p, &params);
+            vyre_report report = must_dispatch(&p, &params);
             assert_int_equal(report.uploads, 2);
             assert_int_equal(report.upload_size, 2 * sizeof memory[0]);
             assert_int_equal(report.downloads, 2);

@@ -85,7 +85,7 @@ static void count_segments(vyre_device *device, int form)
         }
         read_words(device, buffer, 0, &a, 1);
         assert_int_equal(a, cases[i].value);
-        drop_buffer(device, &buffer);
+        must_destroy(device, &buffer);
         engine_release(&p);
     }
 }
@@ -382,7 +382,7 @@ static void warm_up(vyre_device *device, int form)
     assert_int_equal(report.recordings, 0);
     read_words(device, buffer, 0, &word, 1);
     assert_int_equal(word, 6);
-    drop_buffer(device, &buffer);
+    must_destroy(device, &buffer);
     engine_release(&p);
 }
 

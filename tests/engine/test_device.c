@@ -1,7 +1,7 @@
 /* Opening devices: choice, messages, what is missing, bad devices, buffers and their handles. */
 #include "engine/device/device.h"
 #include "tests/engine/fake_machine.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,24 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static vyre_result try_open(const char *name, vyre_device **device, vyre_diag *diag)
 {
@@ -678,7 +660,7 @@ static void test_buffer_memory_is_suballocated_and_given_back(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_snapshot_chooses_the_target),
         T(test_snapshot_names_everything_missing),

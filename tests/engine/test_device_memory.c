@@ -1,7 +1,7 @@
 /* Device memory: where it is placed, what is refused, and memory that a host gives. Heaps that the
  * device lacks are played by the layer. */
 #include "engine/memory/placement.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "vyre/vulkan.h"
 
 #include <setjmp.h>
@@ -10,24 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
@@ -111,13 +93,6 @@ static void test_placement_leaves_room_in_a_small_window(void **state)
 
 /* ---- Budgets and fallbacks ------------------------------------------------------------------- */
 
-static vyre_device_counters counters_of(vyre_device *device)
-{
-    vyre_device_counters counters;
-    vyre_device_get_counters(device, &counters);
-    return counters;
-}
-
 static vyre_result make(vyre_device *device, uint64_t size, uint32_t flags, vyre_buffer *out,
                         vyre_diag *diag)
 {
@@ -136,14 +111,6 @@ static vyre_buffer must_make(vyre_device *device, uint64_t size, uint32_t flags)
         fail_msg("%s", diag.message);
     }
     return buffer;
-}
-
-static void must_destroy(vyre_device *device, vyre_buffer *buffer)
-{
-    vyre_diag diag;
-    if (vyre_buffer_destroy(device, buffer, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
 }
 
 static uint64_t own_of(vyre_device *device, uint32_t heap)
@@ -167,16 +134,16 @@ static void test_full_device_memory_falls_back_by_name(void **state)
             has_budget && device->snapshot.has_extension[VY_EXTENSION_EXT_memory_budget];
         vyre_buffer first = must_make(device, 40 * MIB, VYRE_BUFFER_DEVICE_ONLY), second, none;
         assert_true(own_of(device, 0) >= 40 * MIB);
-        assert_int_equal(counters_of(device).memory_fallbacks, 0);
+        assert_int_equal(engine_counters(device).memory_fallbacks, 0);
         uint64_t host = own_of(device, 1);
         vyre_diag diag;
         assert_int_equal(make(device, 40 * MIB, VYRE_BUFFER_DEVICE_ONLY, &none, &diag),
                          VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
         assert_non_null(strstr(diag.message, "41943040 bytes of device memory"));
         assert_int_equal(none.bits, 0);
-        assert_int_equal(counters_of(device).memory_fallbacks, 0);
+        assert_int_equal(engine_counters(device).memory_fallbacks, 0);
         second = must_make(device, 40 * MIB, 0);
-        assert_int_equal(counters_of(device).memory_fallbacks, 1);
+        assert_int_equal(engine_counters(device).memory_fallbacks, 1);
         assert_true(own_of(device, 1) >= host + 40 * MIB);
         uint32_t word = 5, back = 0;
         assert_int_equal(vyre_buffer_upload(device, second, 40 * MIB - 4, &word, 4, &diag),
@@ -258,12 +225,12 @@ static void test_idle_staging_is_evicted(void **state)
     vyre_buffer small = must_make(device, 8 * MIB, 0), large;
     assert_int_equal(vyre_buffer_upload(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
     assert_int_equal(vyre_buffer_download(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
-    assert_int_equal(counters_of(device).memory_evictions, 0);
+    assert_int_equal(engine_counters(device).memory_evictions, 0);
     large = must_make(device, 24 * MIB, 0); /* 8 + 8 + 8 are held */
-    assert_int_equal(counters_of(device).memory_evictions, 1);
+    assert_int_equal(engine_counters(device).memory_evictions, 1);
     assert_int_equal(make(device, 24 * MIB, 0, &(vyre_buffer){0}, &diag),
                      VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
-    assert_int_equal(counters_of(device).memory_evictions, 1);
+    assert_int_equal(engine_counters(device).memory_evictions, 1);
     /* Staging is made anew, as large as still fits. */
     assert_int_equal(vyre_buffer_upload(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
     free(bytes);
@@ -476,7 +443,7 @@ static void test_host_callbacks_give_all_memory(void **state)
     assert_true(h.uses[VYRE_MEMORY_DEVICE] > 0 && h.uses[VYRE_MEMORY_UPLOAD] > 0 &&
                 h.uses[VYRE_MEMORY_READBACK] > 0);
     assert_true(h.flushes > 1);
-    vyre_device_counters counters = counters_of(device);
+    vyre_device_counters counters = engine_counters(device);
     assert_int_equal(counters.memory_allocations, h.alive);
     assert_true(counters.memory_size >= sizeof words);
     assert_int_equal(own_of(device, 0), counters.memory_size);
@@ -529,7 +496,7 @@ static void test_failing_callbacks_are_typed_errors(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_placement_orders_types),
         cmocka_unit_test(test_placement_leaves_room_in_a_small_window),

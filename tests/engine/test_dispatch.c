@@ -1,6 +1,6 @@
 /* Dispatches of real programs: values, records, sizes, and what is refused before anything is done.
  */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -44,10 +44,6 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 static const char add_text[] = "program add\n"
                                "workgroup 64\n"
                                "grid over y\n"
@@ -59,7 +55,7 @@ static const char add_text[] = "program add\n"
 static void test_dispatch_computes_borrowed_buffers(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     static const uint32_t sizes[] = {1, 63, 64, 65, 1000, 100003};
     engine_program add = engine_build(device, add_text);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -90,7 +86,7 @@ static void test_dispatch_computes_borrowed_buffers(void **state)
 static void test_dispatch_reuses_what_it_recorded(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program add = engine_build(device, add_text);
     uint32_t x[100], y[100], k = 0;
     for (uint32_t round = 0; round < 4; round++) {
@@ -121,7 +117,7 @@ static void test_dispatch_reuses_what_it_recorded(void **state)
 static void test_dispatch_of_empty_buffers_runs_nothing(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program add = engine_build(device, add_text);
     uint32_t k = 1, guard = 0xabcd;
     vyre_binding bindings[] = {engine_host_in(NULL, 0), engine_host_out(&guard, 0)};
@@ -148,7 +144,7 @@ static void test_dispatch_of_empty_buffers_runs_nothing(void **state)
 static void test_dispatch_uses_resident_ranges(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program add = engine_build(device, add_text);
     uint32_t x[256], y[256], k = 1;
     for (uint32_t i = 0; i < 256; i++) {
@@ -178,7 +174,7 @@ static void test_dispatch_uses_resident_ranges(void **state)
 static void test_dispatch_refuses_before_it_writes(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program add = engine_build(device, add_text);
     uint32_t x[64] = {0}, y[64], k = 1;
     memset(y, 0x77, sizeof y);
@@ -262,7 +258,7 @@ static void test_dispatch_refuses_before_it_writes(void **state)
 static void test_dispatch_of_overlapping_outputs_is_ordered(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     static const char text[] = "program both\nworkgroup 1\n"
                                "inout a : u32[]\ninout b : u32[]\n"
                                "kernel { a[0] = a[0] + 1  grid_sync  b[0] = b[0] * 10 }\n";
@@ -292,7 +288,7 @@ static void test_dispatch_of_overlapping_outputs_is_ordered(void **state)
 static void test_dispatch_keeps_values_over_grid_sync(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     /* A value that cannot be computed again: it goes through a spill slot. */
     engine_program p =
         engine_build(device, "program live\nworkgroup 32\ngrid over data\n"
@@ -323,7 +319,7 @@ static void test_dispatch_keeps_values_over_grid_sync(void **state)
 static void test_dispatch_runs_host_loops(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(
         device,
         "program scan\nworkgroup 64\n"
@@ -354,7 +350,7 @@ static void test_dispatch_runs_host_loops(void **state)
 static void test_dispatch_counts_passes(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program passes\nworkgroup 1\nfixpoint 10\n"
                                             "inout a : u32[2]\n"
                                             "kernel { a[0] = a[0] + 1  a[1] = a[1] ^ pass }\n");
@@ -383,7 +379,7 @@ static void test_dispatch_counts_passes(void **state)
 static void test_dispatch_memory_does_not_grow_with_passes(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program passes\nworkgroup 1\n"
                                             "inout a : u32[1]\n"
                                             "kernel { a[0] = a[0] + 1 }\n");
@@ -405,7 +401,7 @@ static void test_dispatch_memory_does_not_grow_with_passes(void **state)
 static void test_dispatch_reports_the_first_record(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program traps\nworkgroup 8\nfixpoint 3\n"
                                             "inout a : u32[]\n"
                                             "kernel {\n"
@@ -446,7 +442,7 @@ static void test_dispatch_reports_the_first_record(void **state)
 static void test_dispatch_zeroes_out_and_scratch_once(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program sums\nworkgroup 1\nfixpoint 3\n"
                                             "out y : u32[4]\nscratch s : u32[4]\n"
                                             "scratch keep k : u32[4]\n"
@@ -471,7 +467,7 @@ static void test_dispatch_zeroes_out_and_scratch_once(void **state)
 static void test_dispatch_cuts_long_passes(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     static const char *const texts[] = {
         "program long\nworkgroup 1\nfixpoint 3\n"
         "inout a : u32[2]\nscratch f : u32[1]\nparam n : u32\n"
@@ -498,7 +494,7 @@ static void test_dispatch_cuts_long_passes(void **state)
 static void test_dispatch_reads_large_tables(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     enum { ENTRIES = 6000 };
     size_t room = 200 + ENTRIES * 8, used = 0;
     char *text = malloc(room);
@@ -563,7 +559,7 @@ static void *work(void *argument)
 static void test_dispatch_from_many_threads(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     enum { THREADS = 6 };
     worker workers[THREADS];
     pthread_t threads[THREADS];
@@ -583,7 +579,7 @@ static void test_dispatch_from_many_threads(void **state)
 static void test_dispatch_overrides_the_workgroup(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program add = engine_build(device, add_text);
     vyre_pipeline_params params;
     vyre_pipeline_params_init(&params);

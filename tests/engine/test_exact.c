@@ -5,7 +5,7 @@
 #include "engine/exec/exact.h"
 #include "folder.h"
 #include "hook.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "vyre/vulkan.h"
 
 #include <setjmp.h>
@@ -16,10 +16,6 @@
 
 #include <cmocka.h>
 #include <math.h>
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static int reset(void **state)
 {

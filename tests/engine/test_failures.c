@@ -1,7 +1,7 @@
 /* Every call of Vulkan's that can fail fails, with every result that it may give, and every
  * allocation of host memory: each is an error with a type and a fix, or is got over; nothing is
  * left, and the device goes on. tests/soak/soak_failures.c has the whole product. */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/scenarios.h"
 
 #include <setjmp.h>
@@ -9,17 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
 
 static void fail_calls(vyre_validation validation)
 {
@@ -141,7 +130,7 @@ static void test_loss_stays_until_it_is_revived(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup(test, reset)
+#define T(test) cmocka_unit_test_setup(test, engine_reset)
     const struct CMUnitTest tests[] = {
         T(test_scenario_counts_and_names_what_it_fails),
         T(test_loss_stays_until_it_is_revived),

@@ -47,29 +47,15 @@ static bool has_text(const char *below, const char *text)
     return is_same;
 }
 
-static unsigned mode_of(const char *path)
-{
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    return status.st_mode & 0777;
-}
-
-static char *below_path(const char *below, const char *name)
-{
-    static char path[1200];
-    snprintf(path, sizeof path, "%s/%s", folder_path(below), name);
-    return path;
-}
-
 static void test_files_are_made_for_this_user_alone(void **state)
 {
     (void)state;
     assert_false(has_text("a/b/c", "first"));
     assert_true(write_file("a/b/c", "first", 5, 1));
     assert_true(has_text("a/b/c", "first"));
-    assert_int_equal(mode_of(folder_path("a")), 0700);
-    assert_int_equal(mode_of(folder_path("a/b/c")), 0700);
-    assert_int_equal(mode_of(below_path("a/b/c", "file")), 0600);
+    assert_int_equal(folder_mode(folder_path("a")), 0700);
+    assert_int_equal(folder_mode(folder_path("a/b/c")), 0700);
+    assert_int_equal(folder_mode(folder_below("a/b/c", "file")), 0600);
     assert_true(write_file("a/b/c", "second", 6, 1));
     assert_true(has_text("a/b/c", "second"));
     assert_int_equal(folder_find("a/b/c", "", NULL, 0), 1);
@@ -88,19 +74,19 @@ static void test_what_is_no_plain_file_is_not_there(void **state)
     assert_null(vy_file_read(&a, folder_path("a"), "file", 4, &size));
     assert_true(has_text("a", "12345"));
     /* A link, also to what would do. */
-    assert_int_equal(rename(below_path("a", "file"), folder_path("a/other")), 0);
-    assert_int_equal(symlink("other", below_path("a", "file")), 0);
+    assert_int_equal(rename(folder_below("a", "file"), folder_path("a/other")), 0);
+    assert_int_equal(symlink("other", folder_below("a", "file")), 0);
     assert_false(has_text("a", "12345"));
     /* A pipe, which nobody writes to. */
-    assert_int_equal(unlink(below_path("a", "file")), 0);
-    assert_int_equal(mkfifo(below_path("a", "file"), 0600), 0);
+    assert_int_equal(unlink(folder_below("a", "file")), 0);
+    assert_int_equal(mkfifo(folder_below("a", "file"), 0600), 0);
     assert_false(has_text("a", "12345"));
     /* A folder. */
-    assert_int_equal(unlink(below_path("a", "file")), 0);
-    assert_int_equal(mkdir(below_path("a", "file"), 0700), 0);
+    assert_int_equal(unlink(folder_below("a", "file")), 0);
+    assert_int_equal(mkdir(folder_below("a", "file"), 0700), 0);
     assert_false(has_text("a", "12345"));
     /* Memory runs out. */
-    assert_int_equal(rmdir(below_path("a", "file")), 0);
+    assert_int_equal(rmdir(folder_below("a", "file")), 0);
     folder_write("a", "file", "12345", 5);
     memory.fail_at = memory.calls + 1;
     assert_false(has_text("a", "12345"));
@@ -113,7 +99,7 @@ static void test_links_are_replaced_and_not_followed(void **state)
 {
     (void)state;
     folder_write("a", "target", "mine", 4);
-    assert_int_equal(symlink("target", below_path("a", "file")), 0);
+    assert_int_equal(symlink("target", folder_below("a", "file")), 0);
     assert_true(write_file("a", "ours", 4, 1));
     assert_true(has_text("a", "ours"));
     size_t size = 0;
@@ -128,7 +114,7 @@ static void test_failed_writes_leave_nothing(void **state)
     (void)state;
     /* A folder in the file's place: the last step fails. */
     folder_write("a", "keep", "x", 1);
-    assert_int_equal(mkdir(below_path("a", "file"), 0700), 0);
+    assert_int_equal(mkdir(folder_below("a", "file"), 0700), 0);
     folder_write("a/file", "inside", "x", 1);
     assert_false(write_file("a", "new", 3, 1));
     assert_int_equal(folder_find("a", "", NULL, 0), 2);

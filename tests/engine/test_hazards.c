@@ -1,6 +1,6 @@
 /* The judge of barriers: streams made by hand that are right, that lack a barrier, or have one too
  * many; what it reads from modules; and the engine with a barrier taken away and with too many. */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/hazard.h"
 #include "tests/support/spirv_touch.h"
 #include "vyre/text.h"
@@ -11,17 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
 
 /* ---- Streams by hand ------------------------------------------------------------------------- */
 
@@ -442,7 +431,7 @@ static void test_engine_with_too_many_barriers_is_caught(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup(test, reset)
+#define T(test) cmocka_unit_test_setup(test, engine_reset)
     const struct CMUnitTest tests[] = {
         T(test_hazard_of_each_kind_is_found),
         T(test_hazard_needs_overlapping_ranges),

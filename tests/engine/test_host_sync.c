@@ -1,6 +1,7 @@
 /* Dispatches beside a renderer's own work: its semaphores, its buffers and whose queue family they
  * are of. */
 #include "tests/engine/renderer.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,10 +55,6 @@ static int close_renderer(void **state)
     }
     return 0;
 }
-
-#define NEED_DEVICE()                                                                              \
-    if (!is_open)                                                                                  \
-    return
 
 static const char add_text[] = "program add\nworkgroup 64\ngrid over a\ninout a : u32[]\n"
                                "kernel { a[gid.x] = a[gid.x] + 1 }\n";
@@ -126,7 +123,7 @@ static void write_word(vyre_buffer buffer, uint32_t index, uint32_t word)
 static void test_sync_waits_for_timelines_and_signals_them(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, add_text, VYRE_BINDINGS_AUTO);
     vyre_semaphore_point waits[2] = {{renderer_timeline(&r), 5}, {renderer_timeline(&r), 2}};
@@ -157,7 +154,7 @@ static void test_sync_waits_for_timelines_and_signals_them(void **state)
 static void test_sync_stands_between_submissions_by_binary_semaphores(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     const uint32_t *mapped = NULL;
     VkBuffer own = renderer_buffer(&r, SIZE, RENDERER_USAGE, NULL);
     VkBuffer back = renderer_buffer(&r, SIZE, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &mapped);
@@ -197,7 +194,7 @@ static void test_sync_stands_between_submissions_by_binary_semaphores(void **sta
 static void test_sync_signals_when_a_fixpoint_ends_early(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, down_text, VYRE_BINDINGS_AUTO);
     VkSemaphore timeline = renderer_timeline(&r);
@@ -220,7 +217,7 @@ static void test_sync_signals_when_a_fixpoint_ends_early(void **state)
 static void test_sync_signals_for_an_empty_grid(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     const char *texts[] = {add_text, "program e\nworkgroup 1\nfixpoint 9 until f\ngrid over a\n"
                                      "inout a : u32[]\nscratch f : u32[1]\n"
@@ -244,7 +241,7 @@ static void test_sync_signals_for_an_empty_grid(void **state)
 static void test_sync_signals_nothing_after_an_error(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, down_text, VYRE_BINDINGS_AUTO);
     vyre_semaphore_point signal = {renderer_timeline(&r), 1};
@@ -281,7 +278,7 @@ static void test_sync_signals_nothing_after_an_error(void **state)
 static void test_sync_signals_nothing_of_a_run_that_was_dropped(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, down_text, VYRE_BINDINGS_AUTO);
     vyre_semaphore_point signal = {renderer_timeline(&r), 1};
@@ -322,7 +319,7 @@ static void refuse(const engine_program *p, const work *w, const char *text)
 static void test_sync_refuses_wrong_lists(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     vyre_buffer other = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, add_text, VYRE_BINDINGS_AUTO);
@@ -361,7 +358,7 @@ static void test_sync_refuses_wrong_lists(void **state)
 static void test_tickets_are_waited_for_by_the_renderers_queue(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     const uint32_t *mapped = NULL;
     VkBuffer back = renderer_buffer(&r, SIZE, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &mapped);
     VkCommandBuffer commands = renderer_commands(&r, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -405,7 +402,7 @@ static void test_tickets_are_waited_for_by_the_renderers_queue(void **state)
 static void test_tickets_of_long_fixpoints_have_no_value_yet(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     engine_program p = renderer_build(device, down_text, VYRE_BINDINGS_AUTO);
     write_word(buffer, 0, 30);
@@ -436,7 +433,7 @@ static void test_tickets_of_long_fixpoints_have_no_value_yet(void **state)
 static void test_imports_go_by_address_where_they_have_one(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     static const VkBufferUsageFlags usages[] = {
         RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, RENDERER_USAGE,
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
@@ -488,7 +485,7 @@ static void test_imports_go_by_address_where_they_have_one(void **state)
 static void test_imports_say_which_usage_is_missing(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     engine_program p = renderer_build(device,
                                       "program some\nworkgroup 64\nout a : u32[]\n"
                                       "kernel { if gid.x == 3 { a[3] = 1 } }\n",
@@ -506,7 +503,7 @@ static void test_imports_say_which_usage_is_missing(void **state)
 static void test_exports_are_written_by_the_renderers_commands(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_buffer buffer = engine_buffer(device, SIZE, NULL);
     VkBuffer ours = VK_NULL_HANDLE;
     vyre_diag diag;
@@ -583,14 +580,14 @@ static void two_imports(vyre_binding_mode bindings, VkBufferUsageFlags usage)
 static void test_two_imports_of_one_buffer_by_descriptors(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     two_imports(VYRE_BINDINGS_DESCRIPTOR, RENDERER_USAGE);
 }
 
 static void test_two_imports_of_one_buffer_by_addresses(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     two_imports(VYRE_BINDINGS_ADDRESS, RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
 }
 
@@ -637,7 +634,7 @@ static void assert_transferred(VkBuffer buffer, uint32_t from, uint32_t to)
 static void test_ownership_goes_both_ways_with_a_dispatch(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     const VkBufferUsageFlags usage = RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VkBuffer own = renderer_buffer(&r, SIZE, usage, NULL);
     vyre_buffer buffer = renderer_import(device, own, SIZE, usage);
@@ -665,7 +662,7 @@ static void test_ownership_goes_both_ways_with_a_dispatch(void **state)
 static void test_ownership_goes_both_ways_in_a_recording(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     VkBuffer own = renderer_buffer(&r, SIZE, RENDERER_USAGE, NULL);
     VkCommandBuffer commands = renderer_commands(&r, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     vyre_buffer buffer = renderer_import(device, own, SIZE, RENDERER_USAGE);
@@ -706,7 +703,7 @@ static void test_ownership_goes_both_ways_in_a_recording(void **state)
 static void test_adopt_refuses_a_family_without_compute(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(is_open);
     vyre_adopt_params params = renderer_adoption(&r);
     params.queue_family = r.family + 1;
     vyre_device *other = NULL;

@@ -73,10 +73,6 @@ static int close_fake(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 typedef struct sum {
     uint32_t x[N], y[N], k, count;
     vyre_binding bindings[2];
@@ -140,7 +136,7 @@ static void expect(uint64_t hits, uint64_t misses, uint64_t forks, uint64_t aliv
 static void test_same_shape_hits(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     expect(0, 0, 0, 0);
     for (uint32_t i = 0; i < 5; i++) {
         run_count(20, i);
@@ -151,7 +147,7 @@ static void test_same_shape_hits(void **state)
 static void test_alternating_shapes_hit_both(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     static const uint32_t counts[] = {8, 16, 40};
     for (uint32_t i = 0; i < 12; i++) {
         run_count(counts[i % 3], i);
@@ -166,7 +162,7 @@ static void test_alternating_shapes_hit_both(void **state)
 static void test_idle_instances_are_bounded(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     for (uint32_t i = 0; i < 2 * MAX_IDLE; i++) {
         run_count(1 + i, i); /* each another shape */
         expect(0, i + 1, 0, i < MAX_IDLE ? i + 1 : MAX_IDLE);
@@ -183,7 +179,7 @@ static void test_idle_instances_are_bounded(void **state)
 static void test_runs_in_flight_fork(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     enum { FLIGHT = MAX_IDLE + 3 };
     gate door;
     gate_create(device, &door);
@@ -212,7 +208,7 @@ static void test_runs_in_flight_fork(void **state)
 /* By handle each pair of buffers has an instance; by addresses one serves both. */
 static void test_two_sets_of_buffers(void **state)
 {
-    NEED_DEVICE();
+    NEED_OPEN(device);
     (void)state;
     sum s[2];
     vyre_buffer buffers[4];
@@ -246,7 +242,7 @@ static void test_two_sets_of_buffers(void **state)
 static void test_trim_gives_idle_instances_back(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     run_count(8, 1);
     run_count(16, 1);
     gate door;
@@ -294,7 +290,7 @@ static void *run_many(void *argument)
 static void test_two_threads_fork(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     pthread_t threads[2];
     uint32_t errors[2] = {0};
     for (uint32_t i = 0; i < 2; i++) {

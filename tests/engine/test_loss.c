@@ -37,10 +37,6 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 /* Three segments a pass. */
 static const char steps_text[] = "program steps\nworkgroup 1\nfixpoint 4000\n"
                                  "inout a : u32[3]\n"
@@ -116,7 +112,7 @@ static void expect_everything_lost(const engine_program *p, steps *s)
 static void test_nothing_is_lost_at_first(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_loss loss = loss_of(device);
     assert_int_equal(loss.is_lost, 0);
     assert_string_equal(loss.program, "");
@@ -129,7 +125,7 @@ static void test_nothing_is_lost_at_first(void **state)
 static void test_loss_in_a_wait_names_the_chunk(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     steps s;
     steps_init(&s, 2, 100);
@@ -160,7 +156,7 @@ static void test_loss_in_a_wait_names_the_chunk(void **state)
 static void test_loss_in_a_submission_names_the_chunk(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, steps_text);
     /* Chunks of 1365 passes; the first two are one call. */
     steps s;
@@ -182,7 +178,7 @@ static void test_loss_in_a_submission_names_the_chunk(void **state)
 static void test_loss_in_a_later_submission_names_a_chunk(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, steps_text);
     steps s;
     steps_init(&s, 1, 4000);
@@ -202,7 +198,7 @@ static void test_loss_in_a_later_submission_names_a_chunk(void **state)
 static void test_loss_names_the_run_that_came_first(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, steps_text), q = engine_build(device, steps_text);
     steps s[3];
     vyre_ticket tickets[3];
@@ -275,7 +271,7 @@ static void lose_behind(uint32_t dispatch)
 static void test_crumbs_tell_the_segment_and_pass(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_device_destroy(&device);
     static const uint32_t dispatches[] = {1, 2, 3, 4, 9, 14, 15};
     for (size_t i = 0; i < sizeof dispatches / sizeof *dispatches; i++) {
@@ -288,7 +284,7 @@ static void test_crumbs_tell_the_segment_and_pass(void **state)
 static void test_crumbs_of_an_earlier_run_say_nothing(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, steps_text);
     steps s;
     vyre_diag diag;
@@ -311,7 +307,7 @@ static void test_crumbs_of_an_earlier_run_say_nothing(void **state)
 static void test_crumbs_of_a_fixpoint_count_across_chunks(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     steps s;
     steps_init(&s, 2, 100);

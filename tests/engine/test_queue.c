@@ -2,7 +2,7 @@
 #include "engine/device/commands.h"
 #include "engine/memory/memory.h"
 #include "tests/engine/fake_machine.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/host_device.h"
 #include "tests/support/shared_queue.h"
 
@@ -30,10 +30,6 @@ static int nothing_left(void **state)
     assert_int_equal(fake_violations(), 0);
     return 0;
 }
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 /* ---- Waiting, on the fake -------------------------------------------------------------------- */
 

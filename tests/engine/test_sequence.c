@@ -49,7 +49,7 @@ static void launch(vyre_device *device, int form)
             assert_null(sequence);
         }
     }
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&add);
 }
 
@@ -146,7 +146,7 @@ static void run_again(vyre_device *device, int form)
         assert_true(report.wall_ns >= report.wait_ns + report.submit_ns);
     }
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&add);
 }
 
@@ -189,7 +189,7 @@ static void cut(vyre_device *device, int form)
         assert_int_equal(words[1], mixed);
         vyre_sequence_destroy(&sequence);
     }
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&add);
 }
 
@@ -240,8 +240,8 @@ static void fill_before(vyre_device *device, int form)
         assert_int_equal(others[8], UINT32_MAX);
     }
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
-    drop_buffer(device, &b);
+    must_destroy(device, &a);
+    must_destroy(device, &b);
     engine_release(&add);
 }
 
@@ -305,8 +305,8 @@ static void download_after(vyre_device *device, int form)
     assert_int_equal(report.downloads, 0);
     assert_int_equal(report.barriers_recorded, 0);
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
-    drop_buffer(device, &b);
+    must_destroy(device, &a);
+    must_destroy(device, &b);
 }
 
 static void test_sequence_downloads_are_fused_and_split_back(void **state)
@@ -412,7 +412,7 @@ static void order(vyre_device *device, int form)
         vyre_sequence_destroy(&sequence);
     }
     for (int i = 0; i < BUFFERS; i++) {
-        drop_buffer(device, &buffers[i]);
+        must_destroy(device, &buffers[i]);
     }
     engine_release(&copy);
 }
@@ -459,9 +459,9 @@ static void order_first(vyre_device *device, int form)
         }
         vyre_sequence_destroy(&sequence);
     }
-    drop_buffer(device, &a);
-    drop_buffer(device, &b);
-    drop_buffer(device, &other);
+    must_destroy(device, &a);
+    must_destroy(device, &b);
+    must_destroy(device, &other);
     engine_release(&copy);
 }
 
@@ -512,7 +512,7 @@ static void converge(vyre_device *device, int form)
     assert_int_equal(report.convergence, VYRE_CONVERGENCE_LIMIT);
     assert_int_equal(report.passes, 1 + 2 + 2 + 1);
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&down);
     engine_release(&add);
 }
@@ -559,7 +559,7 @@ static void trap(vyre_device *device, int form)
         assert_int_equal(run(sequence).record.kind, VYRE_RECORD_NONE);
         vyre_sequence_destroy(&sequence);
     }
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&p);
 }
 
@@ -603,7 +603,7 @@ static void keep(vyre_device *device, int form)
     (void)engine_run(&p, borrowed, 2, NULL, 0, 1, 0);
     assert_int_equal(word, 14);
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &y);
+    must_destroy(device, &y);
     engine_release(&p);
 }
 

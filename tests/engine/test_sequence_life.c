@@ -15,7 +15,7 @@ static void refuse(vyre_device *device, int form)
     uint32_t k = 1, memory[4] = {0};
     vyre_buffer a = engine_buffer(device, 16, NULL), gone = engine_buffer(device, 16, NULL);
     vyre_buffer stale = gone;
-    drop_buffer(device, &gone);
+    must_destroy(device, &gone);
     vyre_binding good[] = {engine_resident(a, 0, 4)}, host[] = {engine_host_inout(memory, 4)};
     vyre_binding dead[] = {engine_resident(stale, 0, 4)}, small[] = {engine_resident(a, 0, 5)};
     struct vyre_host_sync *sync = (struct vyre_host_sync *)(void *)memory;
@@ -74,7 +74,7 @@ static void refuse(vyre_device *device, int form)
                      VYRE_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(diag.message, "1048576 are the most"));
     /* Nothing stayed in use. */
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&add);
     engine_release(&foreign);
     engine_close(&stranger);
@@ -120,7 +120,7 @@ static void refuse_ranges(vyre_device *device, int form)
             vyre_sequence_destroy(&sequence);
         }
     }
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
 }
 
 static void test_sequence_checks_its_ranges(void **state)
@@ -163,8 +163,8 @@ static void outlive(vyre_device *device, int form)
     assert_int_equal(diag.segment, 1);
     assert_int_equal(layer_count(LAYER_SUBMIT), 0);
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
-    drop_buffer(device, &b);
+    must_destroy(device, &a);
+    must_destroy(device, &b);
     engine_release(&other);
     vyre_sequence_destroy(&sequence);
     vyre_sequence_destroy(NULL);
@@ -212,7 +212,7 @@ static void time_out(vyre_device *device, int form)
     assert_int_equal(vyre_sequence_run(sequence, 1, &report, &diag), VYRE_ERROR_TIMEOUT);
     layer.timeouts = 0;
     vyre_sequence_destroy(&sequence);
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&add);
 }
 
@@ -266,7 +266,7 @@ static void fail_each(vyre_device *device, int form)
         (void)vyre_device_trim(device);
     }
     assert_true(ended);
-    drop_buffer(device, &a);
+    must_destroy(device, &a);
     engine_release(&down);
 }
 
@@ -347,7 +347,7 @@ static void fail_host_memory(vyre_binding_mode mode)
         assert_int_equal(do_all(device, &p, a, words, &diag), VYRE_OK);
         assert_int_equal(words[0], 0);
         assert_int_equal(words[1], 2 + 3 + 1);
-        drop_buffer(device, &a);
+        must_destroy(device, &a);
         engine_release(&p);
         vyre_device_destroy(&device);
         assert_int_equal(memory.live_blocks, 0);

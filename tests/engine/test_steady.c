@@ -60,10 +60,6 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 /* ---- What a window of calls cost ------------------------------------------------------------- */
 
 typedef struct window {
@@ -180,16 +176,6 @@ static void mixed_finish(mixed *m)
     }
 }
 
-static vyre_report run(const engine_program *p, const vyre_dispatch_params *params)
-{
-    vyre_report report;
-    vyre_diag diag;
-    if (vyre_dispatch(p->pipeline, params, &report, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    return report;
-}
-
 /* After `runs` runs. */
 static void expect_mixed(const mixed *m, uint32_t runs)
 {
@@ -201,19 +187,19 @@ static void expect_mixed(const mixed *m, uint32_t runs)
 
 static void test_steady_dispatch_only_submits(void **state)
 {
-    NEED_DEVICE();
+    NEED_OPEN(device);
     for (uint32_t resident = 0; resident < 8; resident++) {
         engine_program p = engine_build(device, mixed_text);
         mixed m;
         mixed_init(&m, resident, 3);
-        vyre_report first = run(&p, &m.params);
+        vyre_report first = must_dispatch(&p, &m.params);
         assert_string_equal(first.bindings, (const char *)*state);
         assert_int_equal(first.recordings, 1);
         window w = begin();
         vyre_report report = {0};
         uint64_t waits = 0;
         for (uint32_t i = 0; i < 5; i++) {
-            report = run(&p, &m.params);
+            report = must_dispatch(&p, &m.params);
             waits += report.waits;
             assert_int_equal(report.submissions, 1);
             assert_int_equal(report.recordings, 0);
@@ -233,7 +219,7 @@ static void test_steady_dispatch_only_submits(void **state)
 static void test_steady_tickets_only_submit(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, mixed_text);
     mixed m[3];
     window w = {.allocations = 0};
@@ -271,26 +257,26 @@ static void test_steady_tickets_only_submit(void **state)
 /* Other buffers and other scalars: nothing at all by addresses, and one recording by handle. */
 static void test_steady_rebinding(void **state)
 {
-    NEED_DEVICE();
+    NEED_OPEN(device);
     int is_by_address = strcmp(*state, "address") == 0;
     engine_program p = engine_build(device, mixed_text);
     mixed m[4];
     for (uint32_t i = 0; i < 4; i++) {
         mixed_init(&m[i], i < 3 ? 7 : 0, 10 + i);
     }
-    (void)run(&p, &m[0].params);
-    (void)run(&p, &m[3].params); /* the shape of borrowed ones */
+    (void)must_dispatch(&p, &m[0].params);
+    (void)must_dispatch(&p, &m[3].params); /* the shape of borrowed ones */
     window w = begin();
     uint32_t submissions = 0;
     for (uint32_t round = 0; is_by_address && round < 5; round++) {
         for (uint32_t i = 0; i < 4; i++, submissions++) {
-            vyre_report report = run(&p, &m[i].params);
+            vyre_report report = must_dispatch(&p, &m[i].params);
             assert_int_equal(report.recordings, 0);
         }
     }
     m[3].k = 77; /* borrowed, and another scalar */
     m[3].x[0] = 5;
-    (void)run(&p, &m[3].params);
+    (void)must_dispatch(&p, &m[3].params);
     expect_only(&w, submissions + 1, 0);
     assert_int_equal(m[3].z[0], 5 * 77);
     if (is_by_address) {
@@ -299,14 +285,14 @@ static void test_steady_rebinding(void **state)
         }
     } else {
         w = begin();
-        vyre_report report = run(&p, &m[1].params);
+        vyre_report report = must_dispatch(&p, &m[1].params);
         assert_int_equal(report.recordings, 1);
         vyre_device_counters c = end(&w);
         assert_int_equal(report.descriptor_writes, c.descriptor_writes);
         assert_int_equal(c.recordings, 1);
         assert_true(c.descriptor_writes > 0);
         w = begin();
-        (void)run(&p, &m[1].params);
+        (void)must_dispatch(&p, &m[1].params);
         expect_only(&w, 1, 0);
         expect_mixed(&m[1], 2);
     }
@@ -328,7 +314,7 @@ static vyre_report count_down(const engine_program *p, uint32_t from)
     params.binding_count = 2;
     params.groups[0] = 1;
     params.passes = from < 3 ? 3 : 0; /* chunks of 1 and 2 */
-    vyre_report report = run(p, &params);
+    vyre_report report = must_dispatch(p, &params);
     assert_int_equal(report.passes, from + 1);
     assert_int_equal(a[1], from + 1);
     return report;
@@ -337,7 +323,7 @@ static vyre_report count_down(const engine_program *p, uint32_t from)
 static void test_steady_until_only_submits(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     (void)count_down(&p, 2);
     window w = begin();
@@ -356,7 +342,7 @@ static void test_steady_until_only_submits(void **state)
 static void test_steady_until_records_each_chunk_once(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     window w = begin();
     uint64_t recordings = 0, submissions = 0, writes = 0;
@@ -379,7 +365,7 @@ static void test_steady_until_records_each_chunk_once(void **state)
 static void test_steady_many_passes_allocate_no_more(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program many\nworkgroup 1\nfixpoint 9000\n"
                                             "inout a : u32[1]\nkernel { a[0] = a[0] + 1 }\n");
     vyre_report reports[3];
@@ -411,7 +397,7 @@ static void test_steady_many_passes_allocate_no_more(void **state)
 static void test_steady_recordings_of_frames_in_flight(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, mixed_text);
     mixed m;
     mixed_init(&m, 7, 2);
@@ -469,7 +455,7 @@ static void test_steady_recordings_of_frames_in_flight(void **state)
 static void test_steady_sequences_only_submit(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, mixed_text);
     mixed m;
     mixed_init(&m, 7, 2);
@@ -509,12 +495,12 @@ static void test_steady_sequences_only_submit(void **state)
 static void test_first_dispatch_is_counted_as_it_was_recorded(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, mixed_text);
     mixed m;
     mixed_init(&m, 7, 3);
     window w = begin();
-    vyre_report report = run(&p, &m.params);
+    vyre_report report = must_dispatch(&p, &m.params);
     vyre_device_counters c = end(&w);
     assert_int_equal(layer_calls("vkBeginCommandBuffer"), 1);
     assert_int_equal(c.recordings, 1);
@@ -538,7 +524,7 @@ static void test_first_dispatch_is_counted_as_it_was_recorded(void **state)
 static void test_steady_thousands_of_dispatches(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     uint32_t x[8] = {0}, y[8];
     vyre_binding bindings[] = {engine_host_in(x, 8), engine_host_out(y, 8)};
@@ -549,13 +535,13 @@ static void test_steady_thousands_of_dispatches(void **state)
     params.binding_count = 2;
     params.params = &k;
     params.param_count = 1;
-    (void)run(&p, &params);
+    (void)must_dispatch(&p, &params);
     size_t calls = memory.calls;
     vyre_device_counters before, after;
     vyre_device_get_counters(device, &before);
     for (uint32_t i = 0; i < 20000; i++) {
         k = x[7] = i;
-        (void)run(&p, &params);
+        (void)must_dispatch(&p, &params);
         assert_int_equal(y[7], 4 * i);
     }
     vyre_device_get_counters(device, &after);
@@ -569,14 +555,14 @@ static void test_steady_thousands_of_dispatches(void **state)
 static void test_steady_creation_and_destruction(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     size_t live = 0;
     int32_t alive = 0;
     for (uint32_t i = 0; i < 200; i++) {
         engine_program p = engine_build(device, mixed_text);
         mixed m;
         mixed_init(&m, i % 8, 3);
-        (void)run(&p, &m.params);
+        (void)must_dispatch(&p, &m.params);
         expect_mixed(&m, 1);
         mixed_finish(&m);
         engine_release(&p);

@@ -1,6 +1,6 @@
 /* A device destroyed while everything of it is alive, and the rest afterwards in any order. */
 #include "engine/device/commands.h"
-#include "tests/engine/gate.h"
+#include "tests/engine/gate_runs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,67 +8,12 @@
 
 #include <cmocka.h>
 
-#define N 20u
-
 static vyre_device *device;
-
-typedef struct sum {
-    uint32_t x[N], y[N], k;
-    vyre_binding bindings[2];
-    vyre_dispatch_params params;
-    uint32_t done_count;
-    vyre_ticket done_ticket;
-    vyre_result done_result;
-} sum;
-
-static void note_done(void *user, vyre_ticket ticket, vyre_result result)
-{
-    sum *s = user;
-    s->done_count++;
-    s->done_ticket = ticket;
-    s->done_result = result;
-}
-
-static void sum_init(sum *s, uint32_t k)
-{
-    memset(s, 0, sizeof *s);
-    s->k = k;
-    for (uint32_t i = 0; i < N; i++) {
-        s->x[i] = i + k;
-        s->y[i] = 0xabababab;
-    }
-    s->bindings[0] = engine_host_in(s->x, N);
-    s->bindings[1] = engine_host_out(s->y, N);
-    vyre_dispatch_params_init(&s->params);
-    s->params.bindings = s->bindings;
-    s->params.binding_count = 2;
-    s->params.params = &s->k;
-    s->params.param_count = 1;
-    s->params.done = note_done;
-    s->params.done_user = s;
-}
-
-typedef struct countdown {
-    uint32_t a[3];
-    vyre_binding bindings[2];
-    vyre_dispatch_params params;
-} countdown;
-
-static void countdown_init(countdown *c, uint32_t from)
-{
-    memset(c, 0, sizeof *c);
-    c->a[0] = from;
-    c->bindings[0] = engine_host_inout(c->a, 3);
-    vyre_dispatch_params_init(&c->params);
-    c->params.bindings = c->bindings;
-    c->params.binding_count = 2;
-    c->params.groups[0] = 1;
-}
 
 static vyre_recording *record(const engine_program *p, const sum *s, vyre_buffer x, vyre_buffer y,
                               VkCommandBuffer commands)
 {
-    vyre_binding bindings[] = {engine_resident(x, 0, N), engine_resident(y, 0, N)};
+    vyre_binding bindings[] = {engine_resident(x, 0, SUM_COUNT), engine_resident(y, 0, SUM_COUNT)};
     vyre_record_params params;
     vyre_record_params_init(&params);
     params.command_buffer = commands;
@@ -85,7 +30,7 @@ static vyre_recording *record(const engine_program *p, const sum *s, vyre_buffer
 
 static vyre_sequence *sequence(const engine_program *p, const sum *s, vyre_buffer x, vyre_buffer y)
 {
-    vyre_binding bindings[] = {engine_resident(x, 0, N), engine_resident(y, 0, N)};
+    vyre_binding bindings[] = {engine_resident(x, 0, SUM_COUNT), engine_resident(y, 0, SUM_COUNT)};
     vyre_step step = {.pipeline = p->pipeline, .dispatch = s->params};
     step.dispatch.bindings = bindings;
     step.dispatch.done = NULL;

@@ -1,6 +1,6 @@
 /* Tickets: runs in flight, seen from outside. A gate keeps them from ending too early. */
 #include "tests/engine/fake_machine.h"
-#include "tests/engine/gate.h"
+#include "tests/engine/gate_runs.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,8 +10,6 @@
 #include <time.h>
 
 #include <cmocka.h>
-
-#define N 20u
 
 static vyre_device *device;
 static gate door;
@@ -77,77 +75,20 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 /* ---- Runs of `add` and of `countdown` -------------------------------------------------------- */
-
-typedef struct sum {
-    uint32_t x[N], y[N], k;
-    vyre_binding bindings[2];
-    vyre_dispatch_params params;
-    uint32_t done_count;
-    vyre_ticket done_ticket;
-    vyre_result done_result;
-} sum;
-
-static void note_done(void *user, vyre_ticket ticket, vyre_result result)
-{
-    sum *s = user;
-    s->done_count++;
-    s->done_ticket = ticket;
-    s->done_result = result;
-}
-
-static void sum_init(sum *s, uint32_t k)
-{
-    memset(s, 0, sizeof *s);
-    s->k = k;
-    for (uint32_t i = 0; i < N; i++) {
-        s->x[i] = i + k;
-        s->y[i] = 0xabababab;
-    }
-    s->bindings[0] = engine_host_in(s->x, N);
-    s->bindings[1] = engine_host_out(s->y, N);
-    vyre_dispatch_params_init(&s->params);
-    s->params.bindings = s->bindings;
-    s->params.binding_count = 2;
-    s->params.params = &s->k;
-    s->params.param_count = 1;
-    s->params.done = note_done;
-    s->params.done_user = s;
-}
 
 static void expect_untouched(const sum *s)
 {
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < SUM_COUNT; i++) {
         assert_int_equal(s->y[i], 0xabababab);
     }
 }
 
 static void expect_result(const sum *s)
 {
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < SUM_COUNT; i++) {
         assert_int_equal(s->y[i], (i + s->k) * 3 + s->k);
     }
-}
-
-typedef struct countdown {
-    uint32_t a[3];
-    vyre_binding bindings[2];
-    vyre_dispatch_params params;
-} countdown;
-
-static void countdown_init(countdown *c, uint32_t from)
-{
-    memset(c, 0, sizeof *c);
-    c->a[0] = from;
-    c->bindings[0] = engine_host_inout(c->a, 3);
-    vyre_dispatch_params_init(&c->params);
-    c->params.bindings = c->bindings;
-    c->params.binding_count = 2;
-    c->params.groups[0] = 1;
 }
 
 static int is_done(vyre_ticket ticket)
@@ -198,7 +139,7 @@ static vyre_device_counters counters(void)
 static void test_ticket_lives_until_it_was_waited_for(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 4);
@@ -237,7 +178,7 @@ static void test_ticket_lives_until_it_was_waited_for(void **state)
 static void test_ticket_waits_again_after_a_timeout(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 9);
@@ -267,7 +208,7 @@ static void test_ticket_waits_again_after_a_timeout(void **state)
 static void test_ticket_calls_refuse_what_is_no_ticket(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_diag diag;
     vyre_ticket none = {0}, ticket = {0};
     int answer = 0;
@@ -300,7 +241,7 @@ static void test_ticket_calls_refuse_what_is_no_ticket(void **state)
 static void test_ticket_of_another_device_is_refused(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     vyre_device *other = gate_open_device(&(gate_wishes){.validate = 0});
     engine_program p = engine_build(device, gate_add_text);
     engine_program q = engine_build(other, gate_add_text);
@@ -326,7 +267,7 @@ static void test_ticket_of_another_device_is_refused(void **state)
 static void test_tickets_of_several_pipelines_are_in_flight_at_once(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     enum { PIPELINES = 3, EACH = 4, ALL = PIPELINES * EACH };
     engine_program programs[PIPELINES];
     sum sums[ALL];
@@ -363,7 +304,7 @@ static void test_tickets_of_several_pipelines_are_in_flight_at_once(void **state
 static void test_tickets_are_waited_for_together(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum sums[3];
     vyre_ticket tickets[5] = {{0}}; /* the ends have none */
@@ -415,13 +356,13 @@ static void test_tickets_are_waited_for_together(void **state)
 static void test_ticket_that_is_dropped_goes_on_unseen(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 3);
-    uint32_t zero[N] = {0};
+    uint32_t zero[SUM_COUNT] = {0};
     vyre_buffer target = engine_buffer(device, sizeof s.y, zero);
-    s.bindings[1] = engine_resident(target, 0, N);
+    s.bindings[1] = engine_resident(target, 0, SUM_COUNT);
     s.bindings[1].out = s.y;
     s.params.sync = gate_close(&door);
     vyre_ticket ticket = gate_start(&p, &s.params), copy = ticket;
@@ -450,13 +391,13 @@ static void test_ticket_that_is_dropped_goes_on_unseen(void **state)
 static void test_ticket_that_is_dropped_submits_no_other_pass(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     countdown c;
     sum s = {.done_count = 0};
     countdown_init(&c, 1000);
     c.params.sync = gate_close(&door);
-    c.params.done = note_done;
+    c.params.done = sum_note_done;
     c.params.done_user = &s;
     vyre_ticket ticket = gate_start(&p, &c.params);
     uint64_t submissions = counters().submissions;
@@ -482,7 +423,7 @@ static void test_ticket_that_is_dropped_submits_no_other_pass(void **state)
 static void test_dispatch_that_times_out_is_parked(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 3);
@@ -504,7 +445,7 @@ static void test_dispatch_that_times_out_is_parked(void **state)
 static void test_wait_that_fails_gives_the_run_up(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     sum s;
     sum_init(&s, 5);
@@ -538,7 +479,7 @@ static void test_wait_that_fails_gives_the_run_up(void **state)
 static void test_until_stands_still_while_nobody_polls(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     countdown c;
     countdown_init(&c, 50);
@@ -595,7 +536,7 @@ static void await_driven(uint32_t count)
 static void test_driver_thread_ends_what_nobody_polls(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     countdown c[3];
@@ -622,7 +563,7 @@ static void test_driver_thread_ends_what_nobody_polls(void **state)
 static void test_driver_thread_frees_what_was_dropped(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     countdown c;
@@ -645,7 +586,7 @@ static void test_driver_thread_frees_what_was_dropped(void **state)
 static void test_driver_thread_leaves_other_callers_alone(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
     atomic_store(&driven_count, 0);
     for (uint32_t i = 0; i < 30; i++) {
@@ -674,7 +615,7 @@ static void *open_later(void *unused)
 static void test_pipeline_is_destroyed_with_runs_in_flight(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, gate_add_text);
     engine_program q = engine_build(device, gate_countdown_text);
     sum s[3], t = {.done_count = 0};
@@ -686,7 +627,7 @@ static void test_pipeline_is_destroyed_with_runs_in_flight(void **state)
         tickets[i] = gate_start(&p, &s[i].params);
     }
     countdown_init(&c, 1000);
-    c.params.done = note_done;
+    c.params.done = sum_note_done;
     c.params.done_user = &t;
     tickets[3] = gate_start(&q, &c.params);
     vyre_diag diag;

@@ -1,6 +1,6 @@
 /* Transfers: plans as pure functions against a slow model, then lists of them on a device. */
 #include "engine/memory/transfer_plan.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/fail_allocator.h"
 
 #include <setjmp.h>
@@ -13,24 +13,6 @@
 #define SEEDS      4096u
 #define MAX_RANGES 24u
 #define SPACE      64u /* bytes of each key in the models */
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 static uint32_t random_below(uint64_t *state, uint32_t count)
 {
@@ -167,29 +149,6 @@ static void test_barriers_are_those_needed(void **state)
 /* ---- On a device -------------------------------------------------------------------------------
  */
 
-static vyre_device_counters counters_of(vyre_device *device)
-{
-    vyre_device_counters counters;
-    vyre_device_get_counters(device, &counters);
-    return counters;
-}
-
-static void must_transfer(vyre_device *device, const vyre_transfer_params *params)
-{
-    vyre_diag diag;
-    if (vyre_transfer(device, params, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-}
-
-static void must_destroy(vyre_device *device, vyre_buffer *buffer)
-{
-    vyre_diag diag;
-    if (vyre_buffer_destroy(device, buffer, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-}
-
 static void test_transfer_is_one_submission_and_one_wait(void **state)
 {
     (void)state;
@@ -215,10 +174,10 @@ static void test_transfer_is_one_submission_and_one_wait(void **state)
     params.downloads = downloads;
     for (int round = 0; round < 3; round++) {
         memset(results, 0, sizeof results);
-        vyre_device_counters before = counters_of(device);
+        vyre_device_counters before = engine_counters(device);
         layer_clear_events();
         must_transfer(device, &params);
-        vyre_device_counters after = counters_of(device);
+        vyre_device_counters after = engine_counters(device);
         assert_memory_equal(words, results, sizeof words);
         assert_int_equal(after.submissions - before.submissions, 1);
         assert_true(after.waits - before.waits <= 1);
@@ -265,7 +224,7 @@ static void test_repeated_transfers_allocate_nothing(void **state)
         .upload_count = 40, .download_count = 40, .uploads = uploads, .downloads = downloads};
     must_transfer(device, &list);
     size_t calls = memory.calls;
-    vyre_device_counters before = counters_of(device);
+    vyre_device_counters before = engine_counters(device);
     layer.fail_only = "vkAllocateMemory";
     uint32_t allocations = layer_fallible_calls();
     for (uint32_t round = 0; round < 5; round++) {
@@ -276,7 +235,7 @@ static void test_repeated_transfers_allocate_nothing(void **state)
         assert_memory_equal(back + 7000, bytes + 7000, 6000);
         assert_int_equal(vyre_buffer_upload(device, buffer, 0, bytes, 999, &diag), VYRE_OK);
     }
-    vyre_device_counters after = counters_of(device);
+    vyre_device_counters after = engine_counters(device);
     assert_int_equal(memory.calls, calls);
     assert_int_equal(layer_fallible_calls(), allocations);
     assert_int_equal(after.submissions - before.submissions, 10);
@@ -299,10 +258,10 @@ static void test_downloads_are_fused_and_split_back(void **state)
     vyre_download downloads[] = {{buffer, 100, 50, b}, {buffer, 0, 100, a},  {buffer, 95, 10, c},
                                  {buffer, 0, 100, e},  {buffer, 7, 0, NULL}, {buffer, 151, 20, d}};
     vyre_transfer_params params = {.download_count = 6, .downloads = downloads};
-    vyre_device_counters before = counters_of(device);
+    vyre_device_counters before = engine_counters(device);
     layer_clear_events();
     must_transfer(device, &params);
-    vyre_device_counters after = counters_of(device);
+    vyre_device_counters after = engine_counters(device);
     assert_memory_equal(a, bytes, 100);
     assert_memory_equal(b, bytes + 100, 50);
     assert_memory_equal(c, bytes + 95, 10);
@@ -430,12 +389,12 @@ static void test_empty_transfers_submit_nothing(void **state)
                                    .uploads = &upload,
                                    .copies = &copy,
                                    .downloads = downloads};
-    vyre_device_counters before = counters_of(device);
+    vyre_device_counters before = engine_counters(device);
     layer_clear_events();
     must_transfer(device, &params);
     params = (vyre_transfer_params){.struct_size = sizeof params};
     must_transfer(device, &params);
-    vyre_device_counters after = counters_of(device);
+    vyre_device_counters after = engine_counters(device);
     assert_int_equal(after.submissions, before.submissions);
     assert_int_equal(after.waits, before.waits);
     assert_int_equal(after.downloads, before.downloads);
@@ -528,9 +487,9 @@ static void test_large_transfers_go_in_pieces(void **state)
     assert_int_equal(word, 77);
     free(from);
     free(to);
-    vyre_device_counters before = counters_of(device);
+    vyre_device_counters before = engine_counters(device);
     assert_true(vyre_device_trim(device) >= (uint64_t)16 << 20);
-    vyre_device_counters after = counters_of(device);
+    vyre_device_counters after = engine_counters(device);
     assert_true(before.memory_size - after.memory_size >= (uint64_t)16 << 20);
     assert_int_equal(vyre_device_trim(device), 0);
     must_destroy(device, &buffer);
@@ -568,7 +527,7 @@ static void test_failed_download_leaves_the_output(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fuse_covers_ranges_exactly),
         cmocka_unit_test(test_fuse_refuses_more_than_2_to_the_63),

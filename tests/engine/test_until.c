@@ -1,5 +1,5 @@
 /* Fixpoints with `until`: the device ends them, and everybody counts the same passes. */
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,10 +28,6 @@ static int close_device(void **state)
     return 0;
 }
 
-#define NEED_DEVICE()                                                                              \
-    if (!device)                                                                                   \
-    return
-
 /* Counts a[0] down to zero, one a pass; the flag is set while it was not yet. */
 static const char countdown_text[] = "program countdown\nworkgroup 1\n"
                                      "fixpoint 100000 until changed\n"
@@ -57,7 +53,7 @@ static vyre_report count_down(const engine_program *p, uint32_t from, uint32_t l
 static void test_until_runs_as_many_passes_as_needed(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, countdown_text);
     /* The flag is seen zero one pass after the last change. */
     static const uint32_t froms[] = {0, 1, 2, 3, 6, 7, 8, 100, 1000, 3000};
@@ -77,7 +73,7 @@ static void test_until_runs_as_many_passes_as_needed(void **state)
 static void test_until_stops_at_the_limit(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, countdown_text);
     static const struct {
         uint32_t from, limit, passes;
@@ -102,7 +98,7 @@ static void test_until_stops_at_the_limit(void **state)
 static void test_until_leaves_the_flag_of_the_last_pass(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program flagged\nworkgroup 1\n"
                                             "fixpoint 10 until f\n"
                                             "inout f : u32[2]\nparam n : u32\n"
@@ -130,7 +126,7 @@ static void test_until_leaves_the_flag_of_the_last_pass(void **state)
 static void test_until_of_an_empty_flag_or_grid_converges_at_once(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, "program empty\nworkgroup 1\nfixpoint 9 until f\n"
                                             "grid over a\n"
                                             "inout a : u32[]\ninout f : u32[]\n"
@@ -152,7 +148,7 @@ static void test_until_of_an_empty_flag_or_grid_converges_at_once(void **state)
 static void test_until_grows_its_chunks(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build(device, countdown_text);
     uint32_t a[3];
     /* 1 + 2 + 4 + 8 passes and a fifth chunk ahead at most; then the outputs. */
@@ -177,7 +173,7 @@ static void test_until_grows_its_chunks(void **state)
 static void test_until_flag_has_memory_of_its_own(void **state)
 {
     (void)state;
-    NEED_DEVICE();
+    NEED_OPEN(device);
     engine_program p = engine_build_aliased(device, "program own\nworkgroup 1\n"
                                                     "fixpoint 9 until f\n"
                                                     "inout a : u32[]\ninout f : u32[]\n"

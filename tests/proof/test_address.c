@@ -370,6 +370,34 @@ static void test_copy_takes_what_both_have(void **state)
     }
 }
 
+/* Pairs as far as the table's length goes, and nothing beyond the spans. */
+static void test_gather_moves_what_its_table_says(void **state)
+{
+    (void)state;
+    static const uint32_t table[16] = {3, 0, 4, 9, 15, 2, 0, 15, 16, 4, 5, 16, 7, 7, 11, 11};
+    uint32_t count;
+    const uint32_t *words = vy_kernel_gather(&count);
+    for (uint32_t pairs = 0; pairs <= 8; pairs++) {
+        for (uint32_t limit = 6; limit < 9; limit++) {
+            world w = make_ranges(3);
+            uint32_t wanted[16];
+            memcpy(w.slots[1], table, sizeof table);
+            memcpy(wanted, w.slots[2], sizeof wanted);
+            w.slots[3][VY_PARAM_LENGTHS] = w.slots[3][VY_PARAM_LENGTHS + 2] = 16;
+            w.slots[3][VY_PARAM_LENGTHS + 1] = 2 * pairs;
+            for (uint32_t i = 0; i < least(pairs, limit); i++) {
+                if (table[2 * i + 1] < 16) {
+                    wanted[table[2 * i + 1]] = table[2 * i] < 16 ? 1000 + table[2 * i] : 0;
+                }
+            }
+            run_folded(words, count, 0, &w, 3, limit);
+            assert_memory_equal(w.slots[1], table, sizeof table);
+            assert_memory_equal(w.slots[2], wanted, sizeof wanted);
+            world_finish(&w);
+        }
+    }
+}
+
 static void run_judge(vyre_interface interface, world *w)
 {
     uint32_t count;
@@ -415,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_hidden_buffers_are_found_by_addresses),
         cmocka_unit_test(test_fill_writes_the_elements_that_are_there),
         cmocka_unit_test(test_copy_takes_what_both_have),
+        cmocka_unit_test(test_gather_moves_what_its_table_says),
         cmocka_unit_test(test_judge_decides_the_same_by_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

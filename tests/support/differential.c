@@ -185,6 +185,9 @@ static void run_and_compare(run *r, vyre_device *device, const char *text, size_
     }
     vyre_kernel_params kernel_params;
     vyre_device_kernel_params(device, &kernel_params);
+    if (hook) {
+        kernel_params.interface = VYRE_INTERFACE_DESCRIPTOR;
+    }
     if (vyre_kernel_compile(r->program, &kernel_params, &r->kernel, &r->diag) != VYRE_OK) {
         fail(out, VY_BROKEN, "compile", &r->diag);
         return;

@@ -122,6 +122,7 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
     uint32_t behind = 0;
     c->is_unknown = touches->is_unknown;
     c->has_counts = s->pipeline->has_counts;
+    c->is_gather = s->pipeline->is_gather;
     c->bindings = s->pipeline->bindings;
     c->params = s->pipeline->params;
     for (uint32_t i = 0; i < touches->count; i++) {

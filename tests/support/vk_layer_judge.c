@@ -109,6 +109,57 @@ static void add_range(layer_command *out, const layer_buffer *buffer, uint64_t b
     }
 }
 
+/* Words that may lie in several buffers. */
+static bool add_words(layer_command *out, uint64_t address, uint64_t count, const spirv_touch *t)
+{
+    while (count > 0) {
+        const layer_buffer *target = layer_buffer_at(address);
+        uint64_t begin = target ? address - target->address : 0;
+        uint64_t room = target ? (target->size - begin) / 4 : 0;
+        uint64_t words = count < room ? count : room;
+        if (words == 0) {
+            return false;
+        }
+        add_range(out, target, begin, begin + 4 * words, t);
+        address += 4 * words;
+        count -= words;
+    }
+    return true;
+}
+
+/* Of a gather, the words that its table names: bindings source, table, target. */
+static bool follow_table(const layer_buffer *block, uint64_t offset, uint32_t at,
+                         const spirv_touch *t, layer_command *out)
+{
+    uint32_t first = vy_param_addresses(3, 0), binding = (at / 4 - first) / 2, words = 0;
+    uint64_t table = 0, base = 0;
+    if (!read_address(block, offset + 4 * ((uint64_t)first + 2), &table) ||
+        !read_address(block, offset + at, &base) ||
+        !layer_buffer_read(block, offset + 4 * (VY_PARAM_LENGTHS + 1), &words, sizeof words)) {
+        return false;
+    }
+    const layer_buffer *list = layer_buffer_at(table);
+    for (uint32_t i = binding == 0 ? 0 : 1; list && i < words;) {
+        uint32_t place = 0, next = 0, run = 0;
+        do { /* places mostly follow each other */
+            if (!layer_buffer_read(list, table - list->address + 4 * (uint64_t)i, &next,
+                                   sizeof next)) {
+                return false;
+            }
+            place = run ? place : next;
+            if (next != place + run) {
+                break;
+            }
+            run++;
+            i += 2;
+        } while (i < words);
+        if (!add_words(out, base + 4 * (uint64_t)place, run, t)) {
+            return false;
+        }
+    }
+    return list != NULL;
+}
+
 /* What `c` touches through addresses; false: that cannot be told. */
 static bool follow_addresses(const layer_stream *s, const layer_command *c, layer_command *out)
 {
@@ -132,6 +183,12 @@ static bool follow_addresses(const layer_stream *s, const layer_command *c, laye
         }
         if (!read_address(block, offset + t->at, &address)) {
             return false;
+        }
+        if (c->is_gather && (t->at / 4 - vy_param_addresses(3, 0)) / 2 != 1) {
+            if (!follow_table(block, offset, t->at, t, out)) {
+                return false;
+            }
+            continue;
         }
         const layer_buffer *target = layer_buffer_at(address);
         if (!target) {

@@ -154,6 +154,7 @@ static struct {
     uint32_t bindings, params;
 } programs[MAX_PROGRAMS];
 static uint32_t program_count;
+static uint64_t gather_hash;
 
 static uint64_t hash_of(const uint32_t *words, size_t count)
 {
@@ -181,6 +182,9 @@ static void note_engine(void)
     layer_note_program(words, count, 1, 1);
     words = vy_kernel_copy(&count);
     layer_note_program(words, count, 2, 0);
+    words = vy_kernel_gather(&count);
+    layer_note_program(words, count, 3, 0);
+    gather_hash = hash_of(words, count);
     words = vy_kernel_judge(VYRE_INTERFACE_ADDRESS, &count);
     layer_note_program(words, count, 2, 0);
 }
@@ -191,6 +195,7 @@ static void find_counts(const VkShaderModuleCreateInfo *info, layer_module *m)
         note_engine();
     }
     uint64_t hash = hash_of(info->pCode, info->codeSize / sizeof(uint32_t));
+    m->is_gather = hash == gather_hash;
     uint32_t count = program_count < MAX_PROGRAMS ? program_count : MAX_PROGRAMS;
     for (uint32_t i = 0; i < count; i++) {
         if (programs[i].hash == hash) {
@@ -262,6 +267,7 @@ wrap_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t c
             if (m && m->is_read) {
                 p->touches = m->touches;
                 p->has_counts = m->has_counts;
+                p->is_gather = m->is_gather;
                 p->bindings = m->bindings;
                 p->params = m->params;
             }

@@ -27,6 +27,7 @@ typedef struct layer_module {
     VkShaderModule handle;
     bool is_read;
     bool has_counts; /* the program behind it is known */
+    bool is_gather;  /* the engine's kernel with a table */
     uint32_t bindings, params;
     spirv_touches touches;
 } layer_module;
@@ -35,7 +36,7 @@ typedef struct layer_pipeline {
     struct layer_pipeline *next;
     VkPipeline handle;
     spirv_touches touches;
-    bool has_counts;
+    bool has_counts, is_gather;
     uint32_t bindings, params;
 } layer_pipeline;
 
@@ -47,6 +48,7 @@ typedef struct layer_command {
     bool is_unknown;      /* touches something that nobody knows */
     bool touches_nothing; /* no workgroups */
     bool has_counts;      /* of the program */
+    bool is_gather;
     uint32_t bindings, params;
     hazard_access *accesses;
     uint32_t access_count;

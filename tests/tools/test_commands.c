@@ -74,8 +74,8 @@ static void test_run_refuses_command_lines(void **state)
         {{"twice.vyre", "--strategy", "persistent"}, "not available yet"},
         {{"twice.vyre", "--strategy", "workgroup"}, "not available yet"},
         {{"twice.vyre", "--strategy", "fast"}, "--strategy takes auto or replay"},
-        {{"twice.vyre", "--interface", "address"}, "not available yet"},
-        {{"twice.vyre", "--interface", "x"}, "--interface takes descriptor"},
+        {{"twice.vyre", "--interface", "x"}, "--interface takes auto, descriptor or address"},
+        {{"--examples", "twice.vyre", "--interface", "address"}, "not --examples"},
         {{"twice.vyre", "--reference", "--check"}, "--reference runs on no device"},
         {{"twice.vyre", "--reference", "--validate"}, "--reference runs on no device"},
         {{"twice.vyre", "--reference=1"}, "--reference takes no value"},
@@ -229,6 +229,14 @@ static void test_run_on_a_device(void **state)
     assert_file_has("out", "check: device and interpreter agree bit for bit\n");
     assert_file_has("out", "strategy: replay\n");
     assert_file_has("out", "median of 3");
+    assert_int_equal(run_tool("vyre-run", "twice.vyre", "--in", "x[1000]=random:3", "--check",
+                              "--report", "--interface", "address", NULL),
+                     0);
+    assert_file_has("out", "bindings: address, 0 descriptor writes\n");
+    assert_int_equal(run_tool("vyre-run", "twice.vyre", "--in", "x[1000]=random:3", "--check",
+                              "--report", "--interface", "descriptor", NULL),
+                     0);
+    assert_file_has("out", "descriptor, ");
     assert_int_equal(run_tool("vyre-run", "exp.vyre", "--check", NULL), 0);
     assert_file_has("out", "ULP, which exp allows\n");
     assert_fails(1, "trap 7, first in pass 1, segment 0, invocation 3",

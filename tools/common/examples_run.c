@@ -200,8 +200,8 @@ static vyre_result run_on_device(const judge *j, vy_run_result *result, vyre_dia
 {
     vy_device_program ready;
     vyre_report report;
-    vyre_result status =
-        vy_device_program_create(j->device, j->source, j->data.workgroup, &ready, diag);
+    vyre_result status = vy_device_program_create(j->device, j->source, j->data.workgroup,
+                                                  VYRE_BINDINGS_AUTO, &ready, diag);
     if (status == VYRE_OK) {
         status = vy_run_device(&ready, &j->data, result, &report, diag);
         vy_device_program_finish(&ready);

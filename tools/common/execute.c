@@ -88,17 +88,22 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
 /* ---- Device ---------------------------------------------------------------------------------- */
 
 vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
-                                     const uint32_t workgroup[3], vy_device_program *out_ready,
-                                     vyre_diag *diag)
+                                     const uint32_t workgroup[3], vyre_binding_mode bindings,
+                                     vy_device_program *out_ready, vyre_diag *diag)
 {
     *out_ready = (vy_device_program){.device = device};
     vyre_kernel_params kernel_params = {0};
     vyre_device_kernel_params(device, &kernel_params);
+    if (bindings != VYRE_BINDINGS_AUTO) {
+        kernel_params.interface =
+            bindings == VYRE_BINDINGS_ADDRESS ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
+    }
     vyre_result result = vy_source_compile(source, &kernel_params, &out_ready->kernel, diag);
     if (result == VYRE_OK) {
         vyre_pipeline_params params;
         vyre_pipeline_params_init(&params);
         memcpy(params.workgroup, workgroup, sizeof params.workgroup);
+        params.bindings = bindings;
         result =
             vyre_pipeline_create(device, out_ready->kernel, &params, &out_ready->pipeline, diag);
     }

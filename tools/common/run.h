@@ -106,7 +106,8 @@ typedef struct vy_device_program {
 } vy_device_program;
 
 vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
-                                     const uint32_t workgroup[3], vy_device_program *out_ready,
+                                     const uint32_t workgroup[3], vyre_binding_mode bindings,
+                                     vy_device_program *out_ready,
                                      vyre_diag *diag);
 void vy_device_program_finish(vy_device_program *ready);
 /* Runs once; *result is reused where it holds arrays already. */

@@ -10,6 +10,7 @@ typedef struct command {
     const char *device;
     bool list_devices, info, examples;
     bool reference, check, races, validate;
+    vyre_binding_mode bindings;
     bool time, report, json;
     uint32_t repeat, warmup;
 } command;

@@ -43,7 +43,9 @@ static const vy_option own_options[] = {
     {"--validate", OPTION_VALIDATE, NULL,
      "run under the Vulkan validation layer; any complaint is a failure"},
     {"--strategy", OPTION_STRATEGY, "auto|replay", "how the device runs the segments"},
-    {"--interface", OPTION_INTERFACE, "descriptor", "how shaders reach their buffers"},
+    {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
+     "how shaders reach their buffers (default: by address where the device\n"
+     "can, and by descriptor under validation)"},
     {"--time", OPTION_TIME, NULL, "print times"},
     {"--repeat", OPTION_REPEAT, "N", "run N times on the device, with the same inputs"},
     {"--warmup", OPTION_WARMUP, "N", "run N times before, without looking"},
@@ -104,11 +106,27 @@ static int take_count(FILE *err, const char *option, const char *value, uint32_t
     return -1;
 }
 
+static int take_interface(FILE *err, const char *value, vyre_binding_mode *out)
+{
+    static const char *const names[] = {[VYRE_BINDINGS_AUTO] = "auto",
+                                        [VYRE_BINDINGS_ADDRESS] = "address",
+                                        [VYRE_BINDINGS_DESCRIPTOR] = "descriptor"};
+    for (uint32_t i = 0; i < VY_COUNT_OF(names); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            *out = (vyre_binding_mode)i;
+            return -1;
+        }
+    }
+    return vy_tool_usage(err, "vyre-run",
+                         "--interface takes auto, descriptor or address, not "
+                         "'%.100s'",
+                         value);
+}
+
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
     static const char *const strategies[] = {"workgroup", "persistent", NULL};
-    static const char *const interfaces[] = {"address", NULL};
     bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
                      [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
                      [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
@@ -124,9 +142,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
                    ? refuse_choice(err, "--strategy", value, strategies, "auto or replay")
                    : -1;
     case OPTION_INTERFACE:
-        return strcmp(value, "descriptor")
-                   ? refuse_choice(err, "--interface", value, interfaces, "descriptor")
-                   : -1;
+        return take_interface(err, value, &c->bindings);
     case OPTION_REPEAT:
         return take_count(err, "--repeat", value, 1, &c->repeat);
     case OPTION_WARMUP:
@@ -197,6 +213,9 @@ static int check_command(const command *c, FILE *err)
                    spec->workgroup[0] || spec->passes;
     if (c->examples && has_run) {
         return vy_tool_usage(err, "vyre-run", "--examples takes the runs from the files' comments");
+    }
+    if (c->examples && c->bindings != VYRE_BINDINGS_AUTO) {
+        return vy_tool_usage(err, "vyre-run", "--interface is for a single run, not --examples");
     }
     return -1;
 }

@@ -60,8 +60,8 @@ static vyre_result run_on_device(session *s, FILE *err, vyre_diag *diag)
         c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
     vyre_result result = vy_open_device(c->device, validation, err, &s->device, diag);
     if (result == VYRE_OK) {
-        result =
-            vy_device_program_create(s->device, &s->source, s->data.workgroup, &s->ready, diag);
+        result = vy_device_program_create(s->device, &s->source, s->data.workgroup, c->bindings,
+                                          &s->ready, diag);
     }
     if (result == VYRE_OK) {
         result = run_repeatedly(s, diag);
