@@ -21,8 +21,15 @@ void vy_slot_table_destroy(vyre_device *device, vy_slot_table **table);
 /* `what` names the place for errors: "binding \"x\"". */
 vyre_result vy_resident_acquire(vyre_device *device, vyre_buffer buffer, const char *what,
                                 vy_resident *out_resident, vyre_diag *diag);
+/* The same for several in one go, between lock and unlock of the table. */
+void vy_residents_lock(vyre_device *device);
+void vy_residents_unlock(vyre_device *device);
+vyre_result vy_resident_acquire_locked(vyre_device *device, vyre_buffer buffer, const char *what,
+                                       vy_resident *out_resident, vyre_diag *diag);
 /* `value`: the timeline's value until which the device may use it; 0: none. */
 void vy_resident_release(vyre_device *device, const vy_resident *resident, uint64_t value);
+void vy_residents_release(vyre_device *device, const vy_resident *list, uint32_t count,
+                          uint64_t value);
 
 /* Frees released buffers whose last use has ended; returns their bytes. */
 uint64_t vy_resident_collect(vyre_device *device);

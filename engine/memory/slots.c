@@ -295,29 +295,55 @@ vyre_result vy_slot_remove(vyre_device *device, vyre_buffer buffer, bool may_def
 vyre_result vy_resident_acquire(vyre_device *device, vyre_buffer buffer, const char *what,
                                 vy_resident *out, vyre_diag *diag)
 {
-    vy_slot_table *table = device->slots;
+    vy_residents_lock(device);
+    vyre_result code = vy_resident_acquire_locked(device, buffer, what, out, diag);
+    vy_residents_unlock(device);
+    return code;
+}
+
+void vy_residents_lock(vyre_device *device)
+{
+    vy_mutex_lock(&device->slots->mutex);
+}
+
+void vy_residents_unlock(vyre_device *device)
+{
+    vy_mutex_unlock(&device->slots->mutex);
+}
+
+vyre_result vy_resident_acquire_locked(vyre_device *device, vyre_buffer buffer, const char *what,
+                                       vy_resident *out, vyre_diag *diag)
+{
     *out = (vy_resident){0};
-    vy_mutex_lock(&table->mutex);
     slot *s = find(device, buffer, what, diag);
-    if (s) {
-        s->pins++;
-        *out = (vy_resident){index_of(buffer), s->contents.buffer, s->contents.size,
-                             s->contents.usage, s->contents.address};
+    if (!s) {
+        return VYRE_ERROR_INVALID_ARGUMENT;
     }
-    vy_mutex_unlock(&table->mutex);
-    return s ? VYRE_OK : VYRE_ERROR_INVALID_ARGUMENT;
+    s->pins++;
+    *out = (vy_resident){index_of(buffer), s->contents.buffer, s->contents.size, s->contents.usage,
+                         s->contents.address};
+    return VYRE_OK;
 }
 
 void vy_resident_release(vyre_device *device, const vy_resident *resident, uint64_t value)
 {
+    vy_residents_release(device, resident, 1, value);
+}
+
+void vy_residents_release(vyre_device *device, const vy_resident *list, uint32_t count,
+                          uint64_t value)
+{
     vy_slot_table *table = device->slots;
+    bool is_last = false;
     vy_mutex_lock(&table->mutex);
-    slot *s = slot_at(table, resident->index);
-    s->pins--;
-    if (value > s->busy_until) {
-        s->busy_until = value;
+    for (uint32_t i = 0; i < count; i++) {
+        slot *s = slot_at(table, list[i].index);
+        s->pins--;
+        if (value > s->busy_until) {
+            s->busy_until = value;
+        }
+        is_last = is_last || (!s->is_live && s->pins == 0);
     }
-    bool is_last = !s->is_live && s->pins == 0;
     vy_mutex_unlock(&table->mutex);
     if (is_last) {
         (void)vy_resident_collect(device);

@@ -32,6 +32,7 @@ typedef struct job {
     vy_transfer *t;
     const vyre_transfer_params *p;
     bool is_single;         /* a call for one transfer: errors give no number */
+    bool is_locked;         /* the table of buffers, while ranges are checked */
     vy_resident *residents; /* fills, uploads, copies (source, target), downloads */
     uint32_t resident_count;
     vy_placed_range *sorted;
@@ -160,6 +161,15 @@ static vyre_result refuse_buffer(const job *j, vyre_buffer buffer, const char *w
     return VYRE_ERROR_INVALID_ARGUMENT;
 }
 
+/* The table of buffers is locked once for all ranges. */
+static void unlock(job *j)
+{
+    if (j->is_locked) {
+        vy_residents_unlock(j->device);
+        j->is_locked = false;
+    }
+}
+
 /* Pins the buffer and checks a range of it; the resident stays pinned whatever the answer. What it
  * is called is only put together for an error: that takes longer than the checks. */
 static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_buffer buffer,
@@ -167,9 +177,12 @@ static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_bu
 {
     char what[64] = "the buffer";
     vy_resident *r = &j->residents[j->resident_count];
-    vyre_result code = vy_resident_acquire(j->device, buffer, what, r, diag);
+    vyre_result code = vy_resident_acquire_locked(j->device, buffer, what, r, diag);
     bool is_good = code == VYRE_OK && range[0] <= r->size && range[1] <= r->size - range[0] &&
                    (r->usage & usage);
+    if (!is_good) {
+        unlock(j);
+    }
     if (!is_good && !j->is_single) {
         snprintf(what, sizeof what, "the buffer of %s %u", kind, (unsigned)index);
     }
@@ -248,15 +261,16 @@ static vyre_result check_all(job *j, vyre_diag *diag)
     static const check_fn checks[] = {check_fill, check_upload, check_copy, check_download};
     const uint32_t counts[] = {j->p->fill_count, j->p->upload_count, j->p->copy_count,
                                j->p->download_count};
+    vyre_result code = VYRE_OK;
+    vy_residents_lock(j->device);
+    j->is_locked = true;
     for (size_t kind = 0; kind < VY_COUNT_OF(checks); kind++) {
-        for (uint32_t i = 0; i < counts[kind]; i++) {
-            vyre_result code = checks[kind](j, i, diag);
-            if (code != VYRE_OK) {
-                return code;
-            }
+        for (uint32_t i = 0; i < counts[kind] && code == VYRE_OK; i++) {
+            code = checks[kind](j, i, diag);
         }
     }
-    return VYRE_OK;
+    unlock(j);
+    return code;
 }
 
 static vyre_result check_lists(const vyre_transfer_params *p, vyre_diag *diag)
@@ -637,9 +651,7 @@ static vyre_result transfer(vyre_device *device, const vyre_transfer_params *par
     }
     /* What was submitted and could not be waited for still uses the buffers. */
     uint64_t value = code == VYRE_OK ? 0 : j.t->value;
-    for (uint32_t i = 0; i < j.resident_count; i++) {
-        vy_resident_release(device, &j.residents[i], value);
-    }
+    vy_residents_release(device, j.residents, j.resident_count, value);
     vy_transfer_give_back(device, j.t);
     if (code == VYRE_OK) {
         count(&j);

@@ -58,6 +58,27 @@ static void sift(unsigned char *base, size_t at, size_t count, size_t size, comp
     }
 }
 
+#define FEW      32u
+#define MAX_SIZE 64u
+
+/* For short lists: what lies above moves up once. */
+static void insert_all(unsigned char *base, size_t from, size_t count, size_t size,
+                       compare_fn compare)
+{
+    unsigned char one[MAX_SIZE];
+    for (size_t i = from; i < count; i++) {
+        size_t to = i;
+        while (to > 0 && compare(base + (to - 1) * size, base + i * size) > 0) {
+            to--;
+        }
+        if (to < i) {
+            memcpy(one, base + i * size, size);
+            memmove(base + (to + 1) * size, base + to * size, (i - to) * size);
+            memcpy(base + to * size, one, size);
+        }
+    }
+}
+
 static void sort(void *array, size_t count, size_t size, compare_fn compare)
 {
     unsigned char *base = array;
@@ -67,6 +88,10 @@ static void sort(void *array, size_t count, size_t size, compare_fn compare)
     }
     if (sorted >= count) {
         return; /* callers mostly give lists in order */
+    }
+    if (count <= FEW && size <= MAX_SIZE) {
+        insert_all(base, sorted, count, size, compare);
+        return;
     }
     for (size_t at = count / 2; at-- > 0;) {
         sift(base, at, count, size, compare);
