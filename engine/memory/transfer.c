@@ -207,13 +207,15 @@ static vyre_result record_anew(vyre_device *device, vy_transfer *t, const vy_ste
     code = vy_commands_end(device, commands, diag);
     if (code == VYRE_OK && is_kept) {
         t->kept.count = moves->parts;
+        t->kept.steps = s->count;
         t->kept.reads_back = s->reads_back;
     }
     return code;
 }
 
-vyre_result vy_transfer_submit(vyre_device *device, vy_transfer *t, const vy_steps *s,
-                               vyre_diag *diag)
+/* Other steps than those of the commands that are kept, or blocks of theirs that are written anew.
+ */
+static vyre_result prepare(vyre_device *device, vy_transfer *t, const vy_steps *s, vyre_diag *diag)
 {
     vy_moves moves = vy_moves_plan(device, t, s);
     vyre_result code = VYRE_OK;
@@ -223,6 +225,16 @@ vyre_result vy_transfer_submit(vyre_device *device, vy_transfer *t, const vy_ste
     if (code == VYRE_OK && moves.parts > 0) {
         code = vy_moves_flush(device, t, &moves, diag);
     }
+    if (code != VYRE_OK) {
+        t->kept.count = 0;
+    }
+    return code;
+}
+
+vyre_result vy_transfer_submit(vyre_device *device, vy_transfer *t, const vy_steps *s,
+                               vyre_diag *diag)
+{
+    vyre_result code = vy_moves_repeat(t, s) ? VYRE_OK : prepare(device, t, s, diag);
     if (code != VYRE_OK) {
         return code;
     }

@@ -22,7 +22,8 @@ typedef struct vy_kept_part {
 
 typedef struct vy_kept_range {
     VkDeviceAddress source, target;
-    uint32_t size;
+    uint32_t size, word;
+    bool has_barrier;
 } vy_kept_range;
 
 /* What the first slot's commands are a recording of, where that was moves by kernels alone: such
@@ -30,7 +31,7 @@ typedef struct vy_kept_range {
 typedef struct vy_kept {
     vy_kept_part parts[VY_KEPT_MOVES];
     vy_kept_range ranges[VY_KEPT_RANGES]; /* of the first steps, as in the tables */
-    uint32_t count;
+    uint32_t count, steps;
     bool reads_back;
 } vy_kept;
 

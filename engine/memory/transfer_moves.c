@@ -209,7 +209,8 @@ static void note(vy_kept *kept, const vy_steps *s, uint32_t index, const vy_part
     for (uint32_t i = part->first; i < part->first + part->steps && i < VY_KEPT_RANGES; i++) {
         const vy_step *step = &s->steps[i];
         kept->ranges[i] =
-            (vy_kept_range){step->source_address, step->target_address, (uint32_t)step->size};
+            (vy_kept_range){step->source_address, step->target_address, (uint32_t)step->size,
+                            step->word, vy_steps_has_barrier(s, i)};
     }
 }
 
@@ -246,6 +247,25 @@ vyre_result vy_moves_flush(vyre_device *device, const vy_transfer *t, const vy_m
 }
 
 /* ---- What is kept ---------------------------------------------------------------------------- */
+
+bool vy_moves_repeat(const vy_transfer *t, const vy_steps *s)
+{
+    const vy_kept *kept = &t->kept;
+    if (kept->count == 0 || s->slot != 0 || !s->is_alone || s->count != kept->steps ||
+        s->count > VY_KEPT_RANGES || s->reads_back != kept->reads_back) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        const vy_step *step = &s->steps[i];
+        const vy_kept_range *range = &kept->ranges[i];
+        if (range->source != step->source_address || range->target != step->target_address ||
+            range->size != step->size || range->word != step->word ||
+            range->has_barrier != vy_steps_has_barrier(s, i)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Whether the same commands do both. */
 static bool are_alike(const vy_kept_part *old, const vy_part *part, bool has_barrier)
@@ -291,9 +311,12 @@ bool vy_moves_reuse(vyre_device *device, vy_transfer *t, const vy_steps *s, cons
         if (!are_alike(old, &part, vy_steps_has_barrier(s, part.first))) {
             return false; /* what was written by now is written again with the new commands */
         }
-        if (!are_same(kept, old, &part, s)) {
+        if (are_same(kept, old, &part, s)) {
+            note(&t->kept, s, i, &part); /* it may have come from another step */
+        } else {
             vy_moves_write(device, t, s, i, &part);
         }
     }
+    t->kept.steps = s->count;
     return true;
 }

@@ -44,6 +44,8 @@ void vy_moves_write(vyre_device *device, vy_transfer *transfer, const vy_steps *
 /* What was written, for the device. */
 vyre_result vy_moves_flush(vyre_device *device, const vy_transfer *transfer, const vy_moves *moves,
                            vyre_diag *diag);
+/* Whether kept commands do these very steps, with blocks and tables as they are. */
+bool vy_moves_repeat(const vy_transfer *transfer, const vy_steps *steps);
 /* Whether the kept commands, whose count is not 0, do these steps; blocks and tables that say
  * something else are written anew. */
 bool vy_moves_reuse(vyre_device *device, vy_transfer *transfer, const vy_steps *steps,

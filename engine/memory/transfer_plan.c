@@ -58,27 +58,6 @@ static void sift(unsigned char *base, size_t at, size_t count, size_t size, comp
     }
 }
 
-#define FEW      32u
-#define MAX_SIZE 64u
-
-/* For short lists: what lies above moves up once. */
-static void insert_all(unsigned char *base, size_t from, size_t count, size_t size,
-                       compare_fn compare)
-{
-    unsigned char one[MAX_SIZE];
-    for (size_t i = from; i < count; i++) {
-        size_t to = i;
-        while (to > 0 && compare(base + (to - 1) * size, base + i * size) > 0) {
-            to--;
-        }
-        if (to < i) {
-            memcpy(one, base + i * size, size);
-            memmove(base + (to + 1) * size, base + to * size, (i - to) * size);
-            memcpy(base + to * size, one, size);
-        }
-    }
-}
-
 static void sort(void *array, size_t count, size_t size, compare_fn compare)
 {
     unsigned char *base = array;
@@ -89,16 +68,30 @@ static void sort(void *array, size_t count, size_t size, compare_fn compare)
     if (sorted >= count) {
         return; /* callers mostly give lists in order */
     }
-    if (count <= FEW && size <= MAX_SIZE) {
-        insert_all(base, sorted, count, size, compare);
-        return;
-    }
     for (size_t at = count / 2; at-- > 0;) {
         sift(base, at, count, size, compare);
     }
     for (size_t end = count; end-- > 1;) {
         swap(base, base + end * size, size);
         sift(base, 0, end, size, compare);
+    }
+}
+
+/* By insertion where they are few: most transfers are. */
+static void sort_ranges(vy_placed_range *ranges, uint32_t count)
+{
+    if (count > 32) {
+        sort(ranges, count, sizeof *ranges, compare_ranges);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        const vy_placed_range one = ranges[i];
+        uint32_t to = i;
+        while (to > 0 && compare_ranges(&ranges[to - 1], &one) > 0) {
+            ranges[to] = ranges[to - 1];
+            to--;
+        }
+        ranges[to] = one;
     }
 }
 
@@ -110,7 +103,7 @@ bool vy_fuse(vy_placed_range *ranges, uint32_t count, vy_region *out_regions,
     const uint64_t limit = (uint64_t)1 << 63;
     uint32_t regions = 0;
     *out_fused = (vy_fused){0, 0};
-    sort(ranges, count, sizeof *ranges, compare_ranges);
+    sort_ranges(ranges, count);
     for (uint32_t i = 0; i < count; i++) {
         const vy_range *r = &ranges[i].range;
         out_region_of[ranges[i].index] = VY_NO_REGION;

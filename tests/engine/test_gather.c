@@ -468,6 +468,39 @@ static void test_spans_stay_below_2_31_words(void **state)
     assert_int_equal(parts[2].move.table, 0x7000 + 8 * 8);
 }
 
+/* The commands are kept throughout; what they read is not the same list each time. */
+static void test_a_shorter_list_and_the_longer_one_again(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const uint32_t counts[] = {16, 8, 16, 16, 5, 8, 16};
+    uint32_t sent[16][4], seen[16][8] = {{0}};
+    vyre_diag diag;
+    vyre_device *device = engine_open(0);
+    make_kernels(device);
+    vyre_buffer buffer = engine_buffer(device, sizeof seen, NULL);
+    vyre_upload uploads[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        uploads[i] = (vyre_upload){buffer, i * sizeof seen[i], sizeof sent[i], sent[i]};
+    }
+    for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        vyre_transfer_params params = {.upload_count = counts[i], .uploads = uploads};
+        for (uint32_t w = 0; w < 64; w++) {
+            sent[w / 4][w % 4] = 1000 * i + w;
+        }
+        layer_clear_events();
+        assert_int_equal(vyre_transfer(device, &params, &diag), VYRE_OK);
+        assert_int_equal(layer_count(LAYER_DISPATCH), i == 0);
+    }
+    assert_int_equal(vyre_buffer_download(device, buffer, 0, seen, sizeof seen, &diag), VYRE_OK);
+    for (uint32_t i = 0; i < 16; i++) {
+        assert_memory_equal(seen[i], sent[i], sizeof sent[i]);
+        assert_int_equal(seen[i][4], 0);
+    }
+    assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
+    engine_close(&device);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
@@ -477,6 +510,7 @@ int main(void)
         T(test_gathers_have_an_end),
         T(test_recordings_serve_other_ranges),
         T(test_inner_ranges_are_written_anew),
+        T(test_a_shorter_list_and_the_longer_one_again),
         T(test_steady_gathers_allocate_nothing),
         T(test_gathers_wait_for_what_they_read),
         T(test_any_failure_of_the_first_is_survived),
