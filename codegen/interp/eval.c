@@ -347,9 +347,14 @@ static uint32_t cast_integer(vyre_type result, vyre_type operand, uint32_t a)
     }
 }
 
-uint32_t vy_interp_eval(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
+uint64_t vy_interp_eval(vyre_op op, vyre_type result, vyre_type operand, const uint64_t *values,
                         bool flush_denormals)
 {
+    uint32_t operands[4] = {0}, count = vy_op_get(op)->operand_count;
+    count = op == VYRE_OP_CAST || op == VYRE_OP_BITCAST ? 1 : count;
+    for (uint32_t i = 0; i < count; i++) {
+        operands[i] = (uint32_t)values[i];
+    }
     if (op == VYRE_OP_SELECT) {
         return operands[0] ? operands[1] : operands[2];
     }

@@ -17,7 +17,7 @@
  * (+ - *, rounding functions, the functions with a tolerance) become zeros of their sign; a result
  * is denormal if it is after rounding. Comparisons, casts, signs, min, max, / and sqrt are exact.
  * Independent of the thread's flush modes; the rounding mode must be to nearest. */
-uint32_t vy_interp_eval(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
+uint64_t vy_interp_eval(vyre_op op, vyre_type result, vyre_type operand, const uint64_t *operands,
                         bool flush_denormals);
 
 /* f32 bits and doubles, exact and rounded to nearest even, by integer arithmetic alone. */

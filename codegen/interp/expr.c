@@ -77,7 +77,7 @@ static void eval_table(const vy_machine *m, const vy_expr *expr, const uint32_t 
     bool is_bool = table->type == VYRE_TYPE_BOOL;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t lane = lanes[i], at = index[lane];
-        uint32_t bits = at < table->count ? table->bits[at] : 0;
+        uint32_t bits = (uint32_t)vy_table_value(table, at, 0);
         out[lane] = is_bool ? bits != 0 : bits;
     }
 }
@@ -103,8 +103,8 @@ static void eval_operator(const vy_machine *m, const vy_expr *expr, uint32_t col
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t lane = lanes[i];
-        uint32_t operands[4] = {column[0][lane], column[1][lane], column[2][lane], column[3][lane]};
-        out[lane] = vy_interp_eval(op, type, operand, operands, m->flush_denormals);
+        uint64_t operands[4] = {column[0][lane], column[1][lane], column[2][lane], column[3][lane]};
+        out[lane] = (uint32_t)vy_interp_eval(op, type, operand, operands, m->flush_denormals);
     }
 }
 
@@ -116,13 +116,13 @@ void vy_machine_eval_entry(vy_machine *m, uint32_t index, uint32_t columns, cons
     uint32_t *out = vy_machine_column(m, index, columns);
     switch ((int)expr->op) {
     case VYRE_OP_LITERAL:
-        fill(out, expr->bits, lanes, count);
+        fill(out, (uint32_t)expr->bits[0], lanes, count);
         return;
     case VYRE_OP_BUILTIN:
         eval_builtin(m, (vyre_builtin)expr->ref, out, lanes, count);
         return;
     case VYRE_OP_PARAM:
-        fill(out, m->bound->params[expr->ref - 1], lanes, count);
+        fill(out, m->bound->params[program->params.data[expr->ref].word], lanes, count);
         return;
     case VYRE_OP_VARIABLE: {
         const uint32_t *var = m->vars[expr->ref];

@@ -244,7 +244,8 @@ static void begin_for(vy_machine *m, const vy_frame *parent, uint32_t index)
     uint32_t *step = vy_frame_block(m, frame, VY_BLOCK_B);
     uint32_t *trips = vy_frame_block(m, frame, VY_BLOCK_C);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t lane = lanes[i], pair[2] = {from[lane], to[lane]};
+        uint32_t lane = lanes[i];
+        uint64_t pair[2] = {from[lane], to[lane]};
         if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, pair, false)) {
             continue;
         }

@@ -44,7 +44,7 @@ void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, 
 static uint32_t updated(const vy_machine *m, vyre_atomic atomic, vyre_type type, uint32_t old,
                         const uint32_t *operands)
 {
-    uint32_t pair[2] = {old, operands[0]};
+    uint64_t pair[2] = {old, operands[0]};
     vyre_op op = VYRE_OP_NONE;
     switch ((int)atomic) {
     case VYRE_ATOMIC_ADD:
@@ -76,7 +76,7 @@ static uint32_t updated(const vy_machine *m, vyre_atomic atomic, vyre_type type,
     default:
         return old;
     }
-    return vy_interp_eval(op, type, type, pair, m->flush_denormals);
+    return (uint32_t)vy_interp_eval(op, type, type, pair, m->flush_denormals);
 }
 
 uint32_t vy_machine_atomic(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint32_t index,

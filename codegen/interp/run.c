@@ -98,7 +98,8 @@ static void enter_loop(vy_machine *m, host_walk *walk, const vy_host_step *step)
     vyre_type type = (vyre_type)m->program->vars.data[stmt->result].type;
     uint32_t bounds[2] = {host_value(m, stmt->x), host_value(m, stmt->y)};
     uint32_t by = stmt->z.root ? host_value(m, stmt->z) : 1;
-    if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, bounds, false)) {
+    if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, (const uint64_t[]){bounds[0], bounds[1]},
+                        false)) {
         walk->at = step->target;
         return;
     }

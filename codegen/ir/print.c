@@ -51,7 +51,7 @@ static void print_table(vy_printer *p, const vy_table *table)
         } else {
             vy_text_printf(p->out, ", ");
         }
-        vy_print_literal(p, (vyre_type)table->type, table->bits[i], true);
+        vy_print_literal(p, (vyre_type)table->type, (uint32_t)vy_table_value(table, i, 0), true);
     }
     vy_text_printf(p->out, "\n]\n");
 }
@@ -65,7 +65,7 @@ static void print_constants(vy_printer *p)
     for (uint32_t i = 1; i < program->constants.count; i++) {
         const vy_named *constant = &program->constants.data[i];
         vy_text_printf(p->out, "const %s = ", constant->name);
-        vy_print_literal(p, (vyre_type)constant->type, constant->bits,
+        vy_print_literal(p, (vyre_type)constant->type, (uint32_t)constant->bits[0],
                          constant->type == VYRE_TYPE_U32);
         vy_text_append(p->out, "\n", 1);
     }

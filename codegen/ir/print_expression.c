@@ -218,7 +218,7 @@ static void print_leaf(vy_printer *p, const vy_expr *expr, bool is_plain)
         if (expr->ref) {
             vy_text_printf(p->out, "%s", program->constants.data[expr->ref - 1].name);
         } else {
-            vy_print_literal(p, (vyre_type)expr->type, expr->bits, is_plain);
+            vy_print_literal(p, (vyre_type)expr->type, (uint32_t)expr->bits[0], is_plain);
         }
         break;
     case VYRE_OP_BUILTIN:
@@ -257,7 +257,7 @@ static bool has_minus_first(const vy_printer *p, const vy_expr *expr)
     const vy_expr *below = &p->program->exprs.data[expr->arg[0]];
     return expr->op == VYRE_OP_NEGATE &&
            (below->op == VYRE_OP_NEGATE ||
-            (below->op == VYRE_OP_LITERAL && !below->ref && below->bits >> 31));
+            (below->op == VYRE_OP_LITERAL && !below->ref && below->bits[0] >> 31));
 }
 
 static void print_item(vy_printer *p, const vy_print_item *item, bool has_suffixes)

@@ -163,7 +163,7 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     uint32_t offender = 0;
     switch (buffer->mode) {
     case VYRE_BUFFER_SHARED:
-        if (root->op != VYRE_OP_LITERAL || root->bits == 0) {
+        if (root->op != VYRE_OP_LITERAL || root->bits[0] == 0) {
             vy_validator_fail(v, buffer->loc,
                               "the count of the shared buffer `%s` is no literal above 0. Fix: "
                               "write one, such as `shared %s : u32[256]`",

@@ -98,8 +98,8 @@ static void check_step(vy_validator *v, const vy_stmt *stmt)
     if (!stmt->z.root || step->op != VYRE_OP_LITERAL) {
         return;
     }
-    bool is_negative = step->type == VYRE_TYPE_I32 && (step->bits & 0x80000000u);
-    if (step->bits == 0 || is_negative) {
+    bool is_negative = step->type == VYRE_TYPE_I32 && (step->bits[0] & 0x80000000u);
+    if (step->bits[0] == 0 || is_negative) {
         vy_validator_fail(v, step->loc, "the step of a `for` is not above 0. Fix: %s",
                           is_negative ? "write the step without the sign, and `down` behind it"
                                       : "use at least 1");

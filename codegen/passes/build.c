@@ -379,6 +379,7 @@ static void build_stmt(vy_ssa_builder *b, uint32_t index)
         break;
     case VY_STMT_NONE:
     case VY_STMT_CASE:
+    case VY_STMT_SUBGROUP:
     case VY_STMT_GRID_SYNC:
     case VY_STMT_KIND_COUNT:
         break;

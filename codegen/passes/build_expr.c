@@ -79,7 +79,7 @@ static uint32_t build_length(vy_ssa_builder *b, const vy_expr *expr)
     const vy_buffer *buffer = &b->program->buffers.data[expr->ref];
     const vy_expr *count = &b->program->exprs.data[buffer->count.root];
     if (buffer->mode == VYRE_BUFFER_SHARED && count->op == VYRE_OP_LITERAL) {
-        return vy_ssa_literal(b->ssa, VYRE_TYPE_U32, count->bits);
+        return vy_ssa_literal(b->ssa, VYRE_TYPE_U32, count->bits[0]);
     }
     return vy_build_ins(
         b,
@@ -91,8 +91,7 @@ static uint32_t build_expr(vy_ssa_builder *b, const vy_expr *expr)
     vy_ins ins = {.op = expr->op, .type = expr->type, .ref = expr->ref, .loc = expr->loc};
     switch ((int)expr->op) {
     case VYRE_OP_LITERAL:
-        return vy_ssa_literal(b->ssa, (vyre_type)expr->type,
-                              expr->type == VYRE_TYPE_BOOL ? expr->bits != 0 : expr->bits);
+        return vy_ssa_literal(b->ssa, (vyre_type)expr->type, expr->bits[0]);
     case VYRE_OP_VARIABLE: {
         uint32_t value = b->current[vy_key(b, expr->ref)];
         return value ? value : vy_build_zero(b, (vyre_type)expr->type);

@@ -250,7 +250,7 @@ static uint32_t count_trips(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *pl
     }
     const vy_ins *ins = &b->ssa->ins.data[plan->step];
     if (ins->op == VYRE_OP_LITERAL) {
-        uint32_t bits = ins->bits ? ins->bits : 1;
+        uint64_t bits = ins->bits ? ins->bits : 1;
         step = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, bits);
         plan->step = vy_ssa_literal(b->ssa, plan->type, bits);
     } else {

@@ -29,7 +29,7 @@ static bool is_never_nan(const nan_walk *w, const vy_ins *ins)
     const vy_ins *x = &w->ssa->ins.data[ins->arg[0]];
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return !vy_bits_is_nan(ins->bits);
+        return !vy_float_is_nan((vyre_type)ins->type, ins->bits);
     case VYRE_OP_CAST:
         return x->type != VYRE_TYPE_F32 || w->never_nan[ins->arg[0]];
     case VYRE_OP_SIGN:

@@ -43,10 +43,10 @@ uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins)
 
 /* ---- Literals -------------------------------------------------------------------------------- */
 
-static uint32_t literal_place(const vy_ssa *ssa, uint8_t type, uint32_t bits)
+static uint32_t literal_place(const vy_ssa *ssa, uint8_t type, uint64_t bits)
 {
     uint32_t mask = ssa->literal_capacity - 1;
-    uint32_t hash = (bits ^ (uint32_t)type << 28) * 2654435761u;
+    uint32_t hash = ((uint32_t)bits ^ (uint32_t)(bits >> 32) ^ (uint32_t)type << 27) * 2654435761u;
     uint32_t at = (hash ^ hash >> 15) & mask;
     while (ssa->literals[at]) {
         const vy_ins *ins = &ssa->ins.data[ssa->literals[at]];
@@ -80,7 +80,7 @@ static bool grow_literals(vy_ssa *ssa)
     return true;
 }
 
-uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint32_t bits)
+uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits)
 {
     if (!grow_literals(ssa)) {
         return 0;

@@ -24,12 +24,12 @@ static bool is_literal(const folder *f, uint32_t value)
     return get(f, value)->op == VYRE_OP_LITERAL;
 }
 
-static bool is_bits(const folder *f, uint32_t value, uint32_t bits)
+static bool is_bits(const folder *f, uint32_t value, uint64_t bits)
 {
     return is_literal(f, value) && get(f, value)->bits == bits;
 }
 
-static uint32_t literal(folder *f, const vy_ins *like, uint32_t bits)
+static uint32_t literal(folder *f, const vy_ins *like, uint64_t bits)
 {
     return vy_ssa_literal(f->ssa, (vyre_type)like->type, bits);
 }
@@ -55,9 +55,10 @@ static bool can_compute(const vy_ins *ins)
 
 static uint32_t compute(folder *f, const vy_ins *ins)
 {
-    uint32_t count = vy_ssa_operand_count(ins), operands[4] = {0, 0, 0, 0};
+    uint64_t operands[4] = {0, 0, 0, 0};
+    uint32_t count = vy_ssa_operand_count(ins);
     bool keeps_bits = ins->op == VYRE_OP_SELECT || ins->op == VYRE_OP_BITCAST;
-    bool is_float = ins->type == VYRE_TYPE_F32;
+    bool is_float = vy_type_is_float((vyre_type)ins->type);
     if (!f->eval || !can_compute(ins) || count == 0) {
         return 0;
     }
@@ -67,9 +68,9 @@ static uint32_t compute(folder *f, const vy_ins *ins)
             return 0;
         }
         operands[i] = operand->bits;
-        if (operand->type == VYRE_TYPE_F32 && !keeps_bits) {
+        if (vy_type_is_float((vyre_type)operand->type) && !keeps_bits) {
             is_float = true;
-            if (vy_bits_is_denormal(operand->bits)) {
+            if (vy_float_is_denormal((vyre_type)operand->type, operand->bits)) {
                 return 0;
             }
         }
@@ -77,11 +78,13 @@ static uint32_t compute(folder *f, const vy_ins *ins)
     if (is_float && !keeps_bits && f->ssa->program->fast_math) {
         return 0; /* the device's own arithmetic is what was asked for */
     }
-    uint32_t bits = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
+    uint64_t bits = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
                             (vyre_type)get(f, ins->arg[0])->type, operands, false);
-    uint32_t flushed = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
+    uint64_t flushed = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
                                (vyre_type)get(f, ins->arg[0])->type, operands, true);
-    if (is_float && !keeps_bits && (bits != flushed || vy_bits_is_denormal(bits))) {
+    if (is_float && !keeps_bits &&
+        (bits != flushed || (vy_type_is_float((vyre_type)ins->type) &&
+                             vy_float_is_denormal((vyre_type)ins->type, bits)))) {
         return 0;
     }
     return literal(f, ins, bits);
@@ -93,9 +96,7 @@ static uint32_t fold_table(folder *f, const vy_ins *ins)
     if (!is_literal(f, ins->arg[0])) {
         return 0;
     }
-    uint32_t index = get(f, ins->arg[0])->bits;
-    uint32_t bits = index < table->count ? table->bits[index] : 0;
-    return literal(f, ins, ins->type == VYRE_TYPE_BOOL ? bits != 0 : bits);
+    return literal(f, ins, vy_table_value(table, get(f, ins->arg[0])->bits, 0));
 }
 
 /* ---- Identities -------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ static uint32_t fold_same(folder *f, const vy_ins *ins)
 /* x op literal, integers. */
 static uint32_t fold_right(folder *f, const vy_ins *ins, uint32_t x, uint32_t right)
 {
-    uint32_t bits = get(f, right)->bits;
+    uint64_t bits = get(f, right)->bits;
     switch ((int)ins->op) {
     case VYRE_OP_ADD:
     case VYRE_OP_SUB:
@@ -300,8 +301,9 @@ static uint32_t fold_ins(folder *f, uint32_t index, vy_ins *ins)
         return fold_twice(f, ins);
     case VY_SSA_CANONICAL_NAN:
         if (is_literal(f, ins->arg[0])) {
-            uint32_t bits = get(f, ins->arg[0])->bits;
-            return literal(f, ins, vy_bits_is_nan(bits) ? 0x7fc00000u : bits);
+            uint64_t bits = get(f, ins->arg[0])->bits;
+            bool is_nan = vy_float_is_nan((vyre_type)ins->type, bits);
+            return literal(f, ins, is_nan ? vy_float_nan((vyre_type)ins->type) : bits);
         }
         return 0;
     default:

@@ -455,6 +455,10 @@ static bool types_agree(const verifier *v, const vy_ins *ins)
         return r == VYRE_TYPE_F32 && all_like(v, ins, 0, VYRE_TYPE_F32);
     case VY_SHAPE_FLOAT_TEST:
         return r == VYRE_TYPE_BOOL && x == VYRE_TYPE_F32;
+    case VY_SHAPE_VECTOR:
+    case VY_SHAPE_SWIZZLE:
+    case VY_SHAPE_BOOL_REDUCE:
+    case VY_SHAPE_DOT:
     case VY_SHAPE_LEAF:
     case VY_SHAPE_INDEXED:
     case VY_SHAPE_CALL:

@@ -351,7 +351,7 @@ static void test_every_float_round_trips(void **state)
         for (uint32_t i = 0; i < VY_COUNT_OF(bits); i++) {
             const vy_expr *literal = root(again, &again->stmts.data[i + 1].y);
             assert_int_equal(literal->op, VYRE_OP_LITERAL);
-            assert_int_equal(literal->bits, bits[i]);
+            assert_int_equal(literal->bits[0], bits[i]);
         }
         vyre_text_free(NULL, text, size);
         vyre_program_destroy(&again);
