@@ -283,7 +283,7 @@ static void build_inputs(form *f)
 {
     uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", U32);
     uint32_t sum = form_ins(f, VYRE_OP_LENGTH, U32, out, 0, 0, 0, 0);
-    for (uint32_t i = 0; i < VYRE_BUILTIN_COUNT; i++) {
+    for (uint32_t i = 0; i <= VYRE_BUILTIN_PASS; i++) {
         sum = form_op(f, VYRE_OP_ADD, U32, sum, form_builtin(f, (vyre_builtin)i));
     }
     uint32_t index = form_ins(f, VY_SSA_HOST_INDEX, U32, 1, 0, 0, 0, 0);
