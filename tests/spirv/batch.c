@@ -176,6 +176,9 @@ uint64_t batch_f16_of(double value)
     }
     uint64_t sign = signbit(value) ? 0x8000 : 0;
     double size = fabs(value);
+    if (size == 0) {
+        return sign;
+    }
     if (size >= 65520) {
         return sign | 0x7c00;
     }
