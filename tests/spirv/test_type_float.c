@@ -511,6 +511,20 @@ static void test_bf16_elements(void **state)
     }
 }
 
+static int setup(void **state)
+{
+    (void)state;
+    device = gpu_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    gpu_close(device);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -523,8 +537,5 @@ int main(void)
         cmocka_unit_test(test_bitcasts_keep_bits),
         cmocka_unit_test(test_bf16_elements),
     };
-    device = gpu_open();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed;
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -368,6 +368,20 @@ static void test_memory_of_every_width(void **state)
     }
 }
 
+static int setup(void **state)
+{
+    (void)state;
+    device = gpu_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    gpu_close(device);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,8 +392,5 @@ int main(void)
         cmocka_unit_test(test_amounts_of_other_types),
         cmocka_unit_test(test_memory_of_every_width),
     };
-    device = gpu_open();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed;
+    return cmocka_run_group_tests(tests, setup, teardown);
 }
