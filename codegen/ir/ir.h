@@ -135,6 +135,11 @@ vyre_type vy_element_value_type(vyre_type type);
 uint32_t vy_param_type_words(vyre_type type);
 /* The bits of component `i` of an element, 0 out of bounds. bf16: those of the f32. */
 uint64_t vy_table_value(const vy_table *table, uint64_t index, uint32_t i);
+/* An index value as a number; a negative one is beyond every length. */
+static inline uint64_t vy_table_index(vyre_type type, uint64_t bits)
+{
+    return (uint64_t)vy_type_signed_value(type, bits);
+}
 
 typedef struct vy_function {
     const char *name;
