@@ -199,6 +199,7 @@ static void copy_params(compiler *c)
     const vyre_program *program = c->program;
     vyre_kernel *k = c->kernel;
     k->param_count = program->params.count ? program->params.count - 1 : 0;
+    k->param_words = program->param_words;
     k->params = vy_arena_alloc(&k->arena, k->param_count, sizeof *k->params);
     for (uint32_t i = 0; k->params && i < k->param_count; i++) {
         k->params[i] = program->params.data[i + 1];

@@ -45,8 +45,8 @@ typedef struct vyre_interp_params {
     const vyre_allocator *allocator;
     vyre_host_buffer *buffers; /* one for each non-shared buffer, in declaration order */
     uint32_t buffer_count;
-    const uint32_t *params; /* bits of each param, in declaration order */
-    uint32_t param_count;
+    const uint32_t *params; /* words of the params, as of a dispatch */
+    uint32_t param_count;   /* words */
     /* The grid: workgroups, or elements (invocations, rounded up to workgroups), or neither where
      * the program has `grid over`. */
     uint32_t groups[3];
