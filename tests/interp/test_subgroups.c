@@ -103,6 +103,7 @@ static void test_lanes_read_each_other(void **state)
         {"subgroup_shuffle_up(l + 10, 1)", {0, 10, 11, 12, 0, 14, 15, 0}},
         {"subgroup_shuffle_up(l + 10, lane)", {10, 10, 10, 10, 14, 14, 14, 0}},
         {"subgroup_shuffle_up(l + 10, 4)", {0}},
+        {"subgroup_shuffle_up(l + 10, 0xffffffff)", {0}},
         {"subgroup_shuffle_down(l + 10, 1)", {11, 12, 13, 0, 15, 16, 0, 0}},
         {"subgroup_shuffle_down(l + 10, 0xffffffff)", {0}},
     };
@@ -173,7 +174,7 @@ static void test_reductions_and_scans(void **state)
 static void test_only_active_lanes_take_part(void **state)
 {
     (void)state;
-    uint32_t out[6];
+    uint32_t out[8];
     run(4, 6, "o[l] = 99 if l != 1 && l != 4 { let s = subgroup_inclusive_add(l + 1) o[l] = s }",
         out, 6);
     CHECK(out, 1, 99, 4, 8, 99, 6);
