@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define MAX_MODULE_TABLE_SIZE 16384u
-#define ALL_FLOAT_MODES                                                                            \
-    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
 
 typedef struct compiler {
     const vyre_program *program;
@@ -331,7 +329,7 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
                            "%d is no interface. Fix: use a value of vyre_interface",
                            (int)params->interface);
     }
-    if (params->float_modes & ~ALL_FLOAT_MODES) {
+    if (params->float_modes & ~VYRE_FLOAT_ALL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);
