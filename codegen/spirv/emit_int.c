@@ -46,8 +46,8 @@ static uint32_t divide(vy_emitter *emitter, const vy_ins *ins, const uint32_t *o
     return vy_select_u(m, zero, ones, quotient);
 }
 
-/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed: no OpSRem,
- * which drivers get wrong on negative operands. */
+/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed:
+ * SPIR-V's own remainders are not used, since drivers get them wrong on negative operands. */
 static uint32_t remainder_of(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
                              bool is_signed)
 {
