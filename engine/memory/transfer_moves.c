@@ -287,7 +287,7 @@ bool vy_moves_reuse(vyre_device *device, vy_transfer *t, const vy_steps *s, cons
         if (!are_alike(old, &part, vy_steps_has_barrier(s, part.first))) {
             return false; /* what was written by now is written again with the new commands */
         }
-        /* Looking for what may stay takes longer than writing all of it. */
+        /* Looking for what may stay gains nothing worth having. */
         vy_moves_write(device, t, s, i, &part);
     }
     t->kept.steps = s->count;

@@ -17,6 +17,7 @@ struct chain {
     vyre_buffer x[PEER_SETS];
     vyre_binding binding;
     vyre_dispatch_params dispatch;
+    chain_watch *watch; /* NULL: not watched */
     /* The peer's. */
     peer_chain *peer;
 };
@@ -42,9 +43,24 @@ static double step_us(const chain *ch, uint64_t device_ns, uint64_t start)
     return us / (ch->params.steps ? ch->params.steps : 1);
 }
 
+static void pause_before(const chain *ch)
+{
+    uint64_t end = bench_now_ns() + (uint64_t)ch->params.pause_us * 1000;
+    while (bench_now_ns() < end) {
+    }
+}
+
+static vyre_result keep(chain *ch, double all, double driver, double walk, vyre_diag *diag)
+{
+    bool ok = !ch->watch || chain_watch_add(ch->watch, (chain_sample){all, driver, walk});
+    return ok ? VYRE_OK : vy_diag_no_memory(diag);
+}
+
 static vyre_result sample_submit(chain *ch, double *out, vyre_diag *diag)
 {
     vyre_ticket ticket;
+    vyre_report report = {.submit_ns = 0};
+    double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
     uint64_t start = bench_now_ns();
     vyre_result result = vyre_dispatch_async(ch->program.pipeline, &ch->dispatch, &ticket, diag);
     *out = since_us(start);
@@ -53,9 +69,9 @@ static vyre_result sample_submit(chain *ch, double *out, vyre_diag *diag)
         result = vyre_ticket_poll(ch->bench->device, ticket, &is_done, diag);
     }
     if (result == VYRE_OK) {
-        result = vyre_ticket_wait(ch->bench->device, &ticket, UINT64_MAX, NULL, diag);
+        result = vyre_ticket_wait(ch->bench->device, &ticket, UINT64_MAX, &report, diag);
     }
-    return result;
+    return result == VYRE_OK ? keep(ch, *out, (double)report.submit_ns / 1e3, walk, diag) : result;
 }
 
 static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag)
@@ -66,6 +82,7 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
         ch->binding.buffer = ch->x[set];
+        pause_before(ch);
         if (ch->params.measure == CHAIN_SUBMIT) {
             result = sample_submit(ch, &out[i], diag);
         } else {
@@ -92,6 +109,8 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
     for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
+        pause_before(ch);
+        double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
         uint64_t start = bench_now_ns();
         if (ch->params.records_again) {
             result = peer_chain_record(ch->peer, set, diag);
@@ -100,6 +119,9 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
             result = peer_chain_submit(ch->peer, ch->params.wait, diag);
         }
         out[i] = since_us(start);
+        if (result == VYRE_OK) {
+            result = keep(ch, out[i], out[i], walk, diag);
+        }
         if (result == VYRE_OK) {
             result = peer_chain_wait(ch->peer, diag);
         }
@@ -156,6 +178,7 @@ static void chain_destroy(chain *ch)
             bench_buffer_destroy(ch->bench->device, &ch->x[i]);
         }
         peer_chain_destroy(&ch->peer);
+        chain_watch_destroy(ch->watch);
         free(ch->host);
         free(ch);
     }
@@ -169,6 +192,11 @@ void chain_list_finish(chain_list *list)
     list->count = 0;
 }
 
+const chain_watch *chain_list_watch(const chain_list *list, uint32_t index)
+{
+    return index < list->count ? list->chains[index]->watch : NULL;
+}
+
 static chain *chain_make(bench *b, chain_list *list, const chain_params *params, vyre_diag *diag)
 {
     chain *ch = list->count < BENCH_MAX_SERIES ? calloc(1, sizeof *ch) : NULL;
@@ -178,9 +206,10 @@ static chain *chain_make(bench *b, chain_list *list, const chain_params *params,
         ch->params.sets = params->sets ? params->sets : 1;
         ch->count = params->groups * BENCH_GROUP_SIZE;
         ch->host = bench_indices(ch->count);
+        ch->watch = params->is_watched ? chain_watch_create() : NULL;
         list->chains[list->count++] = ch;
     }
-    if (!ch || !ch->host) {
+    if (!ch || !ch->host || (params->is_watched && !ch->watch)) {
         (void)vy_diag_no_memory(diag);
         return NULL;
     }
