@@ -8,7 +8,7 @@
 #include "tools/vyre-bench/peers/vulkan.h"
 #include "vyre/dispatch.h"
 
-enum { BENCH_MAX_SIZES = 4, BENCH_MAX_SERIES = 12, BENCH_NOTE_SIZE = 200 };
+enum { BENCH_MAX_SIZES = 4, BENCH_MAX_SERIES = 16, BENCH_NOTE_SIZE = 200 };
 
 /* ---- Results --------------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ struct chain {
     vyre_binding binding;
     vyre_dispatch_params dispatch;
     chain_watch *watch; /* NULL: not watched */
+    chain *before;      /* its own, run before each sample; NULL: none */
     /* The peer's. */
     peer_chain *peer;
 };
@@ -43,11 +44,21 @@ static double step_us(const chain *ch, uint64_t device_ns, uint64_t start)
     return us / (ch->params.steps ? ch->params.steps : 1);
 }
 
-static void pause_before(const chain *ch)
+static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag);
+static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_diag *diag);
+
+/* What comes before a sample and is not in it. */
+static vyre_result lead_in(const chain *ch, vyre_diag *diag)
 {
+    double ignored;
     uint64_t end = bench_now_ns() + (uint64_t)ch->params.pause_us * 1000;
     while (bench_now_ns() < end) {
     }
+    if (!ch->before) {
+        return VYRE_OK;
+    }
+    return ch->before->peer ? sample_peer(ch->before, &ignored, 1, diag)
+                            : sample_library(ch->before, &ignored, 1, diag);
 }
 
 static vyre_result keep(chain *ch, double all, double driver, double walk, vyre_diag *diag)
@@ -82,7 +93,10 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
         ch->binding.buffer = ch->x[set];
-        pause_before(ch);
+        result = lead_in(ch, diag);
+        if (result != VYRE_OK) {
+            return result;
+        }
         if (ch->params.measure == CHAIN_SUBMIT) {
             result = sample_submit(ch, &out[i], diag);
         } else {
@@ -109,10 +123,10 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
     for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
-        pause_before(ch);
+        result = lead_in(ch, diag);
         double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
         uint64_t start = bench_now_ns();
-        if (ch->params.records_again) {
+        if (result == VYRE_OK && ch->params.records_again) {
             result = peer_chain_record(ch->peer, set, diag);
         }
         if (result == VYRE_OK) {
@@ -173,6 +187,9 @@ static void add_note(bench_series *s, const chain_params *params)
 static void chain_destroy(chain *ch)
 {
     if (ch) {
+        if (ch->before) {
+            chain_destroy(ch->before);
+        }
         bench_program_destroy(&ch->program);
         for (uint32_t i = 0; i < PEER_SETS; i++) {
             bench_buffer_destroy(ch->bench->device, &ch->x[i]);
@@ -192,9 +209,10 @@ void chain_list_finish(chain_list *list)
     list->count = 0;
 }
 
-const chain_watch *chain_list_watch(const chain_list *list, uint32_t index)
+const chain_watch *chain_series_watch(const bench_series *s)
 {
-    return index < list->count ? list->chains[index]->watch : NULL;
+    const chain *ch = s->state;
+    return ch->watch;
 }
 
 static chain *chain_make(bench *b, chain_list *list, const chain_params *params, vyre_diag *diag)
@@ -206,7 +224,7 @@ static chain *chain_make(bench *b, chain_list *list, const chain_params *params,
         ch->params.sets = params->sets ? params->sets : 1;
         ch->count = params->groups * BENCH_GROUP_SIZE;
         ch->host = bench_indices(ch->count);
-        ch->watch = params->is_watched ? chain_watch_create() : NULL;
+        ch->watch = params->is_watched ? chain_watch_create(params) : NULL;
         list->chains[list->count++] = ch;
     }
     if (!ch || !ch->host || (params->is_watched && !ch->watch)) {
@@ -243,6 +261,29 @@ static vyre_result prepare_library(chain *ch, vyre_diag *diag)
     return result;
 }
 
+static vyre_result prepare_peer(chain *ch, vyre_diag *diag)
+{
+    const chain_params *p = &ch->params;
+    uint32_t flags = (p->no_barriers || p->steps < 2 ? 0 : PEER_BARRIERS) |
+                     (p->reads_first ? PEER_READ_BACK : 0) |
+                     (p->measure == CHAIN_STEP ? PEER_TIMED : 0);
+    return peer_chain_create(ch->bench->peer, p->groups, p->steps, flags, &ch->peer, diag);
+}
+
+/* With what goes before it, by the same side. */
+static vyre_result prepare(chain *ch, vyre_result (*prepare_one)(chain *ch, vyre_diag *diag),
+                           vyre_diag *diag)
+{
+    vyre_result result = prepare_one(ch, diag);
+    if (result != VYRE_OK || !ch->params.is_behind) {
+        return result;
+    }
+    chain_list own = {.count = 0};
+    chain_params params = {.measure = CHAIN_WALL, .groups = ch->params.groups, .steps = 1};
+    ch->before = chain_make(ch->bench, &own, &params, diag);
+    return ch->before ? prepare_one(ch->before, diag) : VYRE_ERROR_OUT_OF_HOST_MEMORY;
+}
+
 vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_params *params,
                       vyre_diag *diag)
 {
@@ -250,7 +291,7 @@ vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_par
     if (!ch) {
         return VYRE_ERROR_OUT_OF_HOST_MEMORY;
     }
-    vyre_result result = prepare_library(ch, diag);
+    vyre_result result = prepare(ch, prepare_library, diag);
     bench_series *s = bench_series_vyre(c, params->way, b->device, sample_library,
                                         params->steps ? check : NULL, ch);
     add_note(s, params);
@@ -267,11 +308,7 @@ vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chai
     if (!ch) {
         return VYRE_ERROR_OUT_OF_HOST_MEMORY;
     }
-    uint32_t flags = (params->no_barriers || params->steps < 2 ? 0 : PEER_BARRIERS) |
-                     (params->reads_first ? PEER_READ_BACK : 0) |
-                     (params->measure == CHAIN_STEP ? PEER_TIMED : 0);
-    if (peer_chain_create(b->peer, params->groups, params->steps, flags, &ch->peer, diag) !=
-        VYRE_OK) {
+    if (prepare(ch, prepare_peer, diag) != VYRE_OK) {
         snprintf(b->peer_note, sizeof b->peer_note, "%s", diag->message);
         vy_diag_clear(diag);
         return VYRE_OK;

@@ -16,8 +16,9 @@ typedef struct chain_params {
     uint32_t groups, steps; /* steps 0: an empty program */
     uint32_t sets;          /* buffers in rotation, from 1 to PEER_SETS; 0: 1 */
     uint32_t pause_us;      /* spent looking at the clock before each sample */
-    bool is_watched;        /* CHAIN_SUBMIT: what samples were made of is kept */
-    bool reads_first;       /* the first 16 bytes of the result reach the host */
+    bool is_behind;   /* a run of one step, submitted and waited for, goes before each sample */
+    bool is_watched;  /* CHAIN_SUBMIT: what samples were made of is kept */
+    bool reads_first; /* the first 16 bytes of the result reach the host */
     /* The peer's alone. */
     bool no_barriers;   /* wrong, for comparison: nothing is checked */
     bool records_again; /* for each submission */
@@ -48,12 +49,12 @@ typedef struct chain_sample {
 
 typedef struct chain_watch chain_watch;
 /* NULL: no memory. */
-chain_watch *chain_watch_create(void);
+chain_watch *chain_watch_create(const chain_params *params);
 void chain_watch_destroy(chain_watch *watch);
 double chain_watch_walk(chain_watch *watch);
 bool chain_watch_add(chain_watch *watch, chain_sample sample);
-/* What the list's chain kept; NULL: nothing. */
-const chain_watch *chain_list_watch(const chain_list *list, uint32_t index);
+/* What a series that chain_add or chain_add_peer added kept; NULL: nothing. */
+const chain_watch *chain_series_watch(const bench_series *series);
 /* After bench_measure: parts of the case's series `of` as series of their own. */
 vyre_result chain_watch_report(bench *b, bench_case *c, uint32_t of, const chain_watch *watch,
                                vyre_diag *diag);
