@@ -132,8 +132,9 @@ fi
 
 # ---- Times ---------------------------------------------------------------------------------------
 
-# Of the tables of all runs of a group one: for each row the run with the middle median, and behind
-# the median the range of all runs' medians. A case is named in its first row alone.
+# Of the tables of all runs of a group one: for each row the run with the middle median (the upper of
+# two), and behind the median the range of all runs' medians. A case is named in its first row alone;
+# a row that only later runs have stands at the end of its case.
 merge() {
     awk -F ' *[|] *' '
         FNR == 1 { name = ""; rows = 0 }
@@ -143,36 +144,37 @@ merge() {
         {
             if ($2 != "") name = $2
             key = name SUBSEP $3 SUBSEP $4
-            if (!(key in count)) order[++keys] = key
+            if (!(name in rows_of)) names[++cases] = name
+            if (!(key in count)) order[name, ++rows_of[name]] = key
             n = ++count[key]
             median[key, n] = $5
             for (i = 6; i <= 10; i++) cell[key, n, i] = $i
         }
         function number(text) { return text ~ /^[0-9]/ ? text + 0 : 1e30 }
+        function print_row(key, label,   n, i, j, at, swap, middle, part) {
+            n = count[key]
+            for (i = 1; i <= n; i++) at[i] = i
+            for (i = 2; i <= n; i++) {
+                for (j = i; j > 1 && number(median[key, at[j]]) < number(median[key, at[j - 1]]); j--) {
+                    swap = at[j]; at[j] = at[j - 1]; at[j - 1] = swap
+                }
+            }
+            middle = at[int(n / 2) + 1]
+            split(key, part, SUBSEP)
+            printf "| %s | %s | %s | %s |", label, part[2], part[3], median[key, middle]
+            if (n == 1) printf " one run |"
+            else printf " %s to %s (%d) |", median[key, at[1]], median[key, at[n]], n
+            for (i = 6; i <= 10; i++) printf " %s |", cell[key, middle, i]
+            printf "\n"
+        }
         END {
             for (i = 1; i <= heads; i++) print head[i]
             printf "\n%s\n\n", title
             print "| case | who | way | median us | medians of the runs | p10 to p90 | turns | ratio | check | beside it |"
             print "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-            last = ""
-            for (k = 1; k <= keys; k++) {
-                key = order[k]
-                n = count[key]
-                for (i = 1; i <= n; i++) at[i] = i
-                for (i = 2; i <= n; i++) {
-                    for (j = i; j > 1 && number(median[key, at[j]]) < number(median[key, at[j - 1]]); j--) {
-                        swap = at[j]; at[j] = at[j - 1]; at[j - 1] = swap
-                    }
-                }
-                middle = at[int((n + 1) / 2)]
-                split(key, part, SUBSEP)
-                printf "| %s | %s | %s | %s | ", part[1] == last ? "" : part[1], part[2], part[3], median[key, middle]
-                if (n == 1) printf "one run |"
-                else printf "%s to %s (%d) |", median[key, at[1]], median[key, at[n]], n
-                for (i = 6; i <= 10; i++) printf " %s |", cell[key, middle, i]
-                printf "\n"
-                last = part[1]
-            }
+            for (c = 1; c <= cases; c++)
+                for (k = 1; k <= rows_of[names[c]]; k++)
+                    print_row(order[names[c], k], k == 1 ? names[c] : "")
         }' "$@"
 }
 
