@@ -92,6 +92,13 @@ vy_ref_kind vy_builder_ref_kind(const vyre_builder *b, vyre_ref ref)
     return (vy_ref_kind)kind;
 }
 
+vyre_type vy_builder_variable_type(const vyre_builder *b, vyre_ref ref)
+{
+    return vy_builder_ref_kind(b, ref) == VY_REF_VARIABLE
+               ? (vyre_type)b->program->vars.data[ref.id & VY_REF_INDEX_MASK].type
+               : VYRE_TYPE_VOID;
+}
+
 uint32_t vy_builder_ref(vyre_builder *b, vyre_ref ref, vy_ref_kind kind)
 {
     vy_ref_kind got = vy_builder_ref_kind(b, ref);

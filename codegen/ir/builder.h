@@ -83,6 +83,8 @@ const char *vy_builder_name(vyre_builder *b, const char *name, const char *what)
 /* The table index behind a ref of that kind, 0 after an error. */
 uint32_t vy_builder_ref(vyre_builder *b, vyre_ref ref, vy_ref_kind kind);
 vy_ref_kind vy_builder_ref_kind(const vyre_builder *b, vyre_ref ref);
+/* The type of a variable, VOID where the ref names none. */
+vyre_type vy_builder_variable_type(const vyre_builder *b, vyre_ref ref);
 vyre_ref vy_builder_make_ref(vyre_builder *b, vy_ref_kind kind, uint32_t index);
 /* Whether values may have the type: all but void and bf16; an error otherwise. */
 bool vy_builder_value_type(vyre_builder *b, vyre_type type, const char *what);

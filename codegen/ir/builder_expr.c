@@ -413,12 +413,11 @@ static bool check_cast(vyre_builder *b, vyre_type to, vyre_type from)
     return false;
 }
 
-/* An untyped operand of a cast is signed where something in it is negated, and as wide as what it
- * is cast to where that is an integer of 64 bits. */
-static vyre_type literal_type(vyre_type to, bool is_negative)
+/* An untyped operand is signed where something in it is negated; of 32 bits in a cast, as wide as
+ * the result in a bitcast. */
+static vyre_type literal_type(vyre_op op, vyre_type to, bool is_negative)
 {
-    bool is_wide = vy_type_width(to) == 64;
-    return vy_type_of_width(is_negative, is_wide ? 64 : 32);
+    return vy_type_of_width(is_negative, op == VYRE_OP_BITCAST ? vy_type_width(to) : 32);
 }
 
 static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr value)
@@ -431,7 +430,7 @@ static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr val
         return (vyre_expr){0};
     }
     bool is_negative = b->pool.data[node].flags & VY_NODE_NEGATIVE;
-    if (!vy_builder_settle(b, node, literal_type(type, is_negative))) {
+    if (!vy_builder_settle(b, node, literal_type(op, type, is_negative))) {
         return (vyre_expr){0};
     }
     vyre_type from = (vyre_type)b->pool.data[node].type;
@@ -439,6 +438,13 @@ static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr val
         return (vyre_expr){0};
     }
     return add_node(b, (vy_node){.op = (uint16_t)op, .type = (uint8_t)type, .arg = {node}});
+}
+
+static bool is_vector_handle(const vyre_builder *b, vyre_expr expr)
+{
+    uint32_t index = expr.id - b->pool_base;
+    return expr.id >= b->pool_base && index < b->pool.count &&
+           vy_type_is_vector((vyre_type)b->pool.data[index].type);
 }
 
 vyre_expr vyre_build_vector(vyre_builder *b, vyre_type type, const vyre_expr *parts, uint32_t count)
@@ -451,6 +457,9 @@ vyre_expr vyre_build_vector(vyre_builder *b, vyre_type type, const vyre_expr *pa
                         "%s is no vector of %u parts. Fix: use a vector type and 1 to 4 parts",
                         vyre_type_keyword(type), count);
         return (vyre_expr){0};
+    }
+    if (count == 1 && is_vector_handle(b, parts[0])) {
+        return vyre_build_cast(b, type, parts[0]);
     }
     uint32_t first = b->pool_args.count, components = 0;
     if (!vy_vec_reserve(&b->scratch, &b->pool_args, count)) {

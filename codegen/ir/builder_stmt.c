@@ -281,10 +281,10 @@ void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_exp
     vy_ref_kind kind = vy_builder_ref_kind(b, place);
     if (kind == VY_REF_BUFFER) {
         stmt.kind = VY_STMT_STORE;
-        type = (vyre_type)p->buffers.data[stmt.ref].type;
+        type = vy_element_value_type((vyre_type)p->buffers.data[stmt.ref].type);
     } else if (kind == VY_REF_VARIABLE && p->vars.data[stmt.ref].kind == VY_VAR_ARRAY) {
         stmt.kind = VY_STMT_ARRAY_STORE;
-        type = (vyre_type)p->vars.data[stmt.ref].type;
+        type = vy_element_value_type((vyre_type)p->vars.data[stmt.ref].type);
     } else {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "%s cannot be stored to. Fix: store to a buffer or a private array",

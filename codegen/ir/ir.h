@@ -35,6 +35,8 @@ bool vy_float_is_nan(vyre_type type, uint64_t bits);
 bool vy_float_is_denormal(vyre_type type, uint64_t bits);
 /* The one NaN that operators give: quiet, positive, no payload. */
 uint64_t vy_float_nan(vyre_type type);
+/* The bf16 bits of an f32, to nearest even; a NaN becomes the quiet one. */
+uint32_t vy_bf16_of_f32(uint32_t bits);
 /* Component `i` of the value of a LITERAL. */
 uint64_t vy_expr_literal(const vy_expr *expr, uint32_t i);
 
@@ -135,6 +137,11 @@ vyre_type vy_element_value_type(vyre_type type);
 uint32_t vy_param_type_words(vyre_type type);
 /* The bits of component `i` of an element, 0 out of bounds. bf16: those of the f32. */
 uint64_t vy_table_value(const vy_table *table, uint64_t index, uint32_t i);
+/* An index value as a number; a negative one is beyond every length. */
+static inline uint64_t vy_table_index(vyre_type type, uint64_t bits)
+{
+    return (uint64_t)vy_type_signed_value(type, bits);
+}
 
 typedef struct vy_function {
     const char *name;
@@ -157,10 +164,14 @@ struct vyre_program {
     uint32_t loop_limit;
     bool fast_math;
     uint32_t subgroup_width; /* pinned, or 0 */
-    uint32_t param_words;    /* of all params: 2 for 64 bits, one for each component of a vector */
-    uint32_t body;           /* first statement */
-    uint32_t site_count;     /* record sites */
-    uint32_t binding_count;  /* non-shared buffers */
+    /* A subgroup operation stands where some invocations of a workgroup may be and others not. Then
+     * it means what it says only on devices that converge maximally. */
+    bool has_divergent_subgroup;
+    vy_loc divergent_subgroup; /* the first such place */
+    uint32_t param_words;   /* of all params: 2 for 64 bits, one for each component of a vector */
+    uint32_t body;          /* first statement */
+    uint32_t site_count;    /* record sites */
+    uint32_t binding_count; /* non-shared buffers */
     uint32_t shared_count;
     VY_VEC(vy_expr) exprs;
     VY_VEC(uint32_t) call_args;

@@ -108,3 +108,11 @@ uint64_t vy_float_nan(vyre_type type)
     uint64_t below = exponent & (0 - exponent); /* its lowest bit */
     return exponent | below >> 1;
 }
+
+uint32_t vy_bf16_of_f32(uint32_t bits)
+{
+    if (vy_float_is_nan(VYRE_TYPE_F32, bits)) {
+        return 0x7fc0u;
+    }
+    return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+}

@@ -147,10 +147,15 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_CANONICAL_NAN:
+    case VY_SSA_COMPONENT:
         return 1;
     case VY_SSA_STORE:
     case VY_SSA_ARRAY_STORE:
         return 2;
+    case VY_SSA_COMPOSE:
+        return vy_type_components((vyre_type)ins->type);
+    case VY_SSA_SUBGROUP:
+        return vy_subgroup_get((vyre_subgroup)ins->subgroup)->operand_count;
     case VY_SSA_ATOMIC:
         return 1 + vy_atomic_operand_count((vyre_atomic)ins->atomic);
     default:
@@ -163,6 +168,7 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     switch ((int)ins->op) {
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
+    case VY_SSA_SUBGROUP:
     case VY_SSA_BARRIER:
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_ARRAY_STORE:

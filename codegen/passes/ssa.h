@@ -43,7 +43,7 @@ typedef struct vy_ins {
     uint32_t arg[4];  /* instructions; 0: none */
     uint32_t ref;
     uint32_t next; /* in its block */
-    uint64_t bits; /* LITERAL: vy_type_bits */
+    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component */
     uint32_t block;
     const char *name; /* of the variable it was bound to, or NULL; for people */
     vy_loc loc;

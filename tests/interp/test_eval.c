@@ -1,5 +1,6 @@
 /* Every operator of the interpreter against literal results, at the edges first. */
 #include "codegen/interp/eval.h"
+#include "codegen/interp/float.h"
 
 #include <fenv.h>
 #include <math.h>

@@ -379,8 +379,8 @@ static void test_numbers_are_as_short_as_they_can_be(void **state)
                 {0x5a0e1bcau, "1e16"},
                 {0x00800000u, "1.1754944e-38"}};
     for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
-        char text[VY_F32_TEXT_SIZE];
-        vy_number_write_f32(rows[i].bits, text);
+        char text[VY_FLOAT_TEXT_SIZE];
+        vy_number_write(VYRE_TYPE_F32, rows[i].bits, text);
         assert_string_equal(text, rows[i].text);
     }
 }
