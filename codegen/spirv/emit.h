@@ -50,7 +50,7 @@ typedef enum vy_cell {
 typedef struct vy_spirv_addressing {
     SpvAddressingModel model;
     SpvCapability capability; /* that the model takes */
-    uint32_t access; /* memory operands that every load and store through `element` has */
+    uint32_t access;          /* memory operands that every load and store through `element` has */
     /* Pointer to element `index` (u32) of the slot, which is an array of such cells. */
     uint32_t (*element)(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index);
     /* Pointer to the word at `byte` of the push constants: VY_PUSH_PASS, _EXECUTION, or
@@ -212,8 +212,8 @@ struct vy_emitter {
     uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
     uint32_t *signed_lengths;   /* by binding: not beyond what an i32 can name */
     uint32_t inputs[VY_INPUT_COUNT];
-    uint32_t builtins[6];                  /* variables: see vy_emit_builtin_variable */
-    uint32_t group_size[3];                /* constants */
+    uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
+    uint32_t group_size[3]; /* constants */
     uint32_t push_block;
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
@@ -307,7 +307,7 @@ typedef struct vy_checked {
     uint32_t ok, index; /* ok: 0 where nothing needs to be checked */
 } vy_checked;
 /* The index as a u32, and whether it is below count. */
-vy_checked vy_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The same with 0 in place of an index that is not. */
 vy_checked vy_check_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The element of that type, or zero where the index is out of bounds. */

@@ -159,8 +159,8 @@ static uint32_t operand_cell(vy_emitter *emitter, const vy_ins *ins, vyre_type t
 static bool is_possible(vyre_type type, vyre_atomic atomic)
 {
     bool is_integer = vy_type_is_integer(type) && vy_type_width(type) >= 32;
-    bool moves = atomic == VYRE_ATOMIC_LOAD || atomic == VYRE_ATOMIC_STORE ||
-                 atomic == VYRE_ATOMIC_EXCHANGE;
+    bool moves =
+        atomic == VYRE_ATOMIC_LOAD || atomic == VYRE_ATOMIC_STORE || atomic == VYRE_ATOMIC_EXCHANGE;
     bool is_word = type == VYRE_TYPE_BOOL || type == VYRE_TYPE_F32;
     return (is_integer && !vy_type_is_vector(type)) || (is_word && moves) ||
            (type == VYRE_TYPE_F32 && atomic == VYRE_ATOMIC_ADD);
@@ -178,7 +178,7 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
     uint32_t x = operand_cell(emitter, ins, type, 1);
     uint32_t y = operand_cell(emitter, ins, type, 2);
     uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_check(emitter, ins, count);
+    vy_checked checked = vy_bounds_check(emitter, ins, count);
     uint32_t before = emitter->current_label;
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t old = act(emitter, ins, type, checked.index, x, y);
