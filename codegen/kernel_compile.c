@@ -360,8 +360,8 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
         bool is_bitwise =
             info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
         bool is_reduction = info->kind >= VY_SUBGROUP_REDUCE;
-        bool by_lanes = is_reduction && !is_bitwise &&
-                        vy_type_width(stmt_operand_type(program, stmt)) == 64;
+        bool by_lanes =
+            is_reduction && !is_bitwise && vy_type_width(stmt_operand_type(program, stmt)) == 64;
         has_vote |= info->kind == VY_SUBGROUP_VOTE;
         has_arithmetic |= is_reduction && !by_lanes;
         has_shuffle |= info->kind == VY_SUBGROUP_LANE || by_lanes;

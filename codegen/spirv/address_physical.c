@@ -1,8 +1,9 @@
 /* Memory through addresses: the parameter block's is a push constant, the others' lie in that block
  * behind its words. A pointer is made of its two words by OpBitcast, so that no 64-bit integers are
- * needed (elements of 8 and 16 bits apart). Such pointers are values and never variables or arguments; they are no memory object
- * declarations, so nothing is assumed of two of them and there is nothing to put Aliased on: the
- * aliased variant differs in what is read-only, coherent and NonPrivate.
+ * needed (elements of 8 and 16 bits apart). Such pointers are values and never variables or
+ * arguments; they are no memory object declarations, so nothing is assumed of two of them and there
+ * is nothing to put Aliased on: the aliased variant differs in what is read-only, coherent and
+ * NonPrivate.
  *
  * The body and the entry point keep the pointers that they have made: the body's are made in its
  * prologue, the entry point's where they are first asked for, which is its first block. Other

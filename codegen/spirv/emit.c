@@ -178,8 +178,9 @@ static void emit_reconvergence(vy_emitter *emitter, uint32_t function)
     vy_module_extension(m, is_maximal ? "SPV_KHR_maximal_reconvergence"
                                       : "SPV_KHR_subgroup_uniform_control_flow");
     vy_module_op(m, VY_SECTION_MODES, SpvOpExecutionMode,
-                 VY_LIST(function, is_maximal ? EXECUTION_MODE_MAXIMALLY_RECONVERGES
-                                              : (uint32_t)SpvExecutionModeSubgroupUniformControlFlowKHR));
+                 VY_LIST(function, is_maximal
+                                       ? EXECUTION_MODE_MAXIMALLY_RECONVERGES
+                                       : (uint32_t)SpvExecutionModeSubgroupUniformControlFlowKHR));
 }
 
 /* Function 0 of the wrapper's section is the entry point. */

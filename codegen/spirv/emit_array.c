@@ -82,8 +82,8 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
     vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
-    uint32_t value = vy_emit_load_cell(emitter, pointer, array_cell(emitter, ins->ref),
-                                       SpvMemoryAccessMaskNone);
+    uint32_t value =
+        vy_emit_load_cell(emitter, pointer, array_cell(emitter, ins->ref), SpvMemoryAccessMaskNone);
     return vy_checked_value(emitter, type, false, checked, value);
 }
 
@@ -141,7 +141,9 @@ uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins)
     }
     uint32_t high = load_spilled(emitter, ins->ref + 1);
     uint32_t wide = vy_emit_join(emitter, low, high);
-    return vy_type_is_float(type) ? vy_v1(&emitter->module, SpvOpBitcast, vy_emit_type(emitter, type), wide) : wide;
+    return vy_type_is_float(type)
+               ? vy_v1(&emitter->module, SpvOpBitcast, vy_emit_type(emitter, type), wide)
+               : wide;
 }
 
 void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins)

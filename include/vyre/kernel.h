@@ -35,7 +35,7 @@ typedef enum vyre_interface {
 typedef enum vyre_reconvergence {
     VYRE_RECONVERGENCE_NONE,
     VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
-    VYRE_RECONVERGENCE_MAXIMAL  /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
+    VYRE_RECONVERGENCE_MAXIMAL /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
 } vyre_reconvergence;
 
 typedef struct vyre_kernel_params {

@@ -409,8 +409,7 @@ static void build_subgroups(form *f)
     uint32_t first = subgroup(f, VYRE_SUBGROUP_ELECT, VYRE_TYPE_BOOL, 0, 0);
     first = subgroup(f, VYRE_SUBGROUP_ANY, VYRE_TYPE_BOOL, first, 0);
     uint32_t bits = subgroup(f, VYRE_SUBGROUP_BALLOT, VYRE_TYPE_U32X4, first, 0);
-    sum = form_op(f, VYRE_OP_ADD, U32, sum,
-                  form_ins(f, VY_SSA_COMPONENT, U32, 0, bits, 0, 0, 0));
+    sum = form_op(f, VYRE_OP_ADD, U32, sum, form_ins(f, VY_SSA_COMPONENT, U32, 0, bits, 0, 0, 0));
     form_store(f, out, i, sum);
     form_end(f, VY_END_RETURN);
     writes(f, out);

@@ -529,7 +529,8 @@ static void test_capabilities_follow_types(void **state)
         uint32_t wanted[6];
     } rows[] = {
         {"copy", {0}},
-        {"small_elements", {SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityStorageBuffer16BitAccess}},
+        {"small_elements",
+         {SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityStorageBuffer16BitAccess}},
         {"wide_integers", {SpvCapabilityInt64}},
         {"halves", {SpvCapabilityStorageBuffer16BitAccess}},
         {"doubles", {SpvCapabilityInt64, SpvCapabilityFloat64}},
@@ -543,7 +544,8 @@ static void test_capabilities_follow_types(void **state)
         {"subgroup_wide",
          {SpvCapabilityInt64, SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformBallot,
           SpvCapabilityGroupNonUniformShuffle}},
-        {"subgroup_extreme", {SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformArithmetic}},
+        {"subgroup_extreme",
+         {SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformArithmetic}},
     };
     static const uint32_t known[] = {SpvCapabilityInt64,
                                      SpvCapabilityFloat64,
@@ -578,7 +580,7 @@ static void test_capabilities_follow_types(void **state)
 /* Accesses through addresses state the alignment of their elements. */
 static void test_alignment_is_the_elements_size(void **state)
 {
-    static const vyre_type types[] = {VYRE_TYPE_U8, VYRE_TYPE_F16, VYRE_TYPE_F32, VYRE_TYPE_U64,
+    static const vyre_type types[] = {VYRE_TYPE_U8,  VYRE_TYPE_F16,   VYRE_TYPE_F32,  VYRE_TYPE_U64,
                                       VYRE_TYPE_F64, VYRE_TYPE_I32X2, VYRE_TYPE_F32X4};
     (void)state;
     for (size_t i = 0; i < VY_COUNT_OF(types); i++) {
@@ -606,8 +608,8 @@ static void test_long_buffers_are_addressed_from_their_middle(void **state)
     static const struct {
         vyre_type type;
         uint32_t moved; /* what the address's high word grows by; 0: a carry */
-    } rows[] = {{VYRE_TYPE_U8, 0},      {VYRE_TYPE_U16, 1},     {VYRE_TYPE_U32, 2},
-                {VYRE_TYPE_U64, 4},     {VYRE_TYPE_F32X2, 4},   {VYRE_TYPE_F32X4, 8}};
+    } rows[] = {{VYRE_TYPE_U8, 0},  {VYRE_TYPE_U16, 1},   {VYRE_TYPE_U32, 2},
+                {VYRE_TYPE_U64, 4}, {VYRE_TYPE_F32X2, 4}, {VYRE_TYPE_F32X4, 8}};
     (void)state;
     for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
         form f;
