@@ -59,6 +59,10 @@ const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);
 bool vy_kernel_is_aliased(const vyre_kernel *kernel);
 /* Binding of `grid over`, or -1. */
 int32_t vy_kernel_grid_over(const vyre_kernel *kernel);
+/* Binding of `grid from`, or -1. */
+int32_t vy_kernel_grid_from(const vyre_kernel *kernel);
+/* How many of its workgroups may run; `asked` 0: as many as the language allows. */
+uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked);
 uint32_t vy_kernel_passes(const vyre_kernel *kernel);
 /* Binding of the `until` flag, or -1. */
 int32_t vy_kernel_until(const vyre_kernel *kernel);

@@ -272,6 +272,8 @@ static void describe(compiler *c)
     (void)vy_program_is_workgroup_agnostic(program, &k->workgroup_use);
     k->grid_over =
         program->grid_over ? (int32_t)program->buffers.data[program->grid_over].binding : -1;
+    k->grid_from =
+        program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;

@@ -52,7 +52,7 @@ struct vyre_kernel {
     const char *name;
     uint32_t workgroup[3];
     const char *workgroup_use;
-    int32_t grid_over, until;
+    int32_t grid_over, grid_from, until;
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;

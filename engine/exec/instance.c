@@ -66,8 +66,8 @@ vyre_result vy_instance_create(vyre_pipeline *p, const vy_binder *binder, bool i
     if (code == VYRE_OK) {
         code = binder->create(p, in, diag);
     }
-    if (code == VYRE_OK && p->has_until) {
-        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre fixpoint", &in->state, diag);
+    if (code == VYRE_OK && p->has_state) {
+        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre state", &in->state, diag);
     }
     if (code == VYRE_OK && d->debug & VYRE_DEBUG_BREADCRUMBS && !is_recording) {
         code = vy_block_create(d, VY_MEMORY_READBACK, VY_MAX_LANES * sizeof(uint64_t),
@@ -290,10 +290,15 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
     vyre_device *d = p->device;
     in->judge_offset =
         align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
-    in->moves_offset = in->judge_offset;
+    in->grid_offset = in->judge_offset;
     if (p->has_until) {
+        in->grid_offset =
+            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), SET_ALIGNMENT);
+    }
+    in->moves_offset = in->grid_offset;
+    if (p->grid_from >= 0) {
         in->moves_offset =
-            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
+            align(in->grid_offset + VY_GRID_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
     }
     uint64_t state_offset = in->moves_offset + (uint64_t)MOVE_STRIDE * move_count;
     if (in->host_block.buffer && state_offset <= in->state_offset) {
@@ -455,6 +460,22 @@ static void fill_move(const vy_instance *in, const vy_command *command, uint64_t
     }
 }
 
+static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_job *job,
+                       uint32_t lane, uint32_t *words)
+{
+    vy_piece hidden[VY_HIDDEN_COUNT];
+    vy_instance_hidden(p, in, lane, hidden);
+    vy_grid grid = {.limit = job->shape.most_groups,
+                    .volume = p->workgroup[0] * p->workgroup[1] * p->workgroup[2],
+                    .length = job->shape.lengths[p->grid_from],
+                    .block_words = vy_shape_block_words(p->kernel),
+                    .counts = in->pieces[p->grid_from].address,
+                    .state = in->state.address,
+                    .block = hidden[VY_HIDDEN_PARAMS].address};
+    memcpy(grid.most, p->device->snapshot.info.max_groups, sizeof grid.most);
+    vy_grid_fill_block(&grid, words);
+}
+
 vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy_job *job,
                                      uint32_t lane, vyre_diag *diag)
 {
@@ -467,6 +488,11 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
         uint32_t flag = (uint32_t)vy_kernel_until(p->kernel);
         vy_judge_fill_block(job->shape.lengths[flag], in->pieces[flag].address, in->state.address,
                             (uint32_t *)(void *)(region + in->judge_offset));
+    }
+    if (p->grid_from >= 0) {
+        write_grid(p, in, job, lane, (uint32_t *)(void *)(region + in->grid_offset));
+    }
+    if (p->has_state) {
         uint32_t state[VY_STATE_WORDS] = {[VY_STATE_LIMIT] = job->shape.passes};
         memcpy(&state[VY_STATE_ARGUMENTS], in->launched, sizeof in->launched);
         memcpy(region + in->state_offset, state, sizeof state);

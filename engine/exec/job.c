@@ -97,7 +97,18 @@ static vyre_result check_recording(vyre_pipeline *p, const vyre_dispatch_params 
 static vyre_result check_hidden(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
 {
     uint64_t most = p->device->snapshot.info.max_storage_range;
-    job->spill_size = (uint64_t)vyre_kernel_spill_size(p->kernel) * job->shape.invocations;
+    uint64_t invocations = job->shape.invocations;
+    if (job->shape.is_indirect && vyre_kernel_spill_size(p->kernel)) {
+        if (!job->params->max_groups) {
+            return vy_invalid(diag, "values that cross grid_sync need memory for each invocation, "
+                                    "and the device alone reads how many there are. Fix: set "
+                                    "max_groups to the most workgroups that the buffer of `grid "
+                                    "from` has, or keep no values across grid_sync");
+        }
+        invocations =
+            (uint64_t)job->shape.most_groups * p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    }
+    job->spill_size = vyre_kernel_spill_size(p->kernel) * invocations;
     if (vyre_kernel_spill_size(p->kernel) && job->spill_size == 0) {
         job->spill_size = sizeof(uint32_t);
     }
@@ -110,7 +121,7 @@ static vyre_result check_hidden(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
                            "values that cross grid_sync need %llu bytes for %u invocations, and "
                            "the device's maxStorageBufferRange is %llu. Fix: run fewer "
                            "invocations, or keep fewer values across grid_sync",
-                           (unsigned long long)job->spill_size, (unsigned)job->shape.invocations,
+                           (unsigned long long)job->spill_size, (unsigned)invocations,
                            (unsigned long long)most);
     }
     return VYRE_OK;
@@ -141,10 +152,11 @@ static vyre_result find_extents(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
 
 static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job, vyre_diag *diag)
 {
+    bool is_empty = job->shape.group_total == 0 && !job->shape.is_indirect;
     if (p->schedule) {
         job->executions = p->schedule;
         job->execution_count = p->schedule_count;
-        job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+        job->dispatch_count = is_empty ? 0 : job->execution_count;
         return VYRE_OK;
     }
     vy_execution *list = NULL;
@@ -156,7 +168,7 @@ static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job,
     vyre_result code = vy_kernel_schedule(p->kernel, &env, vy_scratch_allocator(scratch), &list,
                                           &job->execution_count, diag);
     job->executions = list;
-    job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+    job->dispatch_count = is_empty ? 0 : job->execution_count;
     return code;
 }
 

@@ -35,7 +35,7 @@ static vyre_result warm_choice(vyre_pipeline *p, vy_choice choice, vyre_diag *di
     vy_instance *in = NULL;
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
-        code = vy_engine_kernels_prepare(p->device, binder, p->has_until, has_moves, diag);
+        code = vy_engine_kernels_prepare(p->device, binder, vy_engine_needs(p, has_moves), diag);
     }
     if (code == VYRE_OK) {
         code = vy_instance_create(p, binder, true, &in, diag);

@@ -52,6 +52,8 @@ struct vyre_pipeline {
     const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
     bool is_pushed;                          /* descriptors are recorded */
     bool has_until;
+    int32_t grid_from;      /* the binding, or -1 */
+    bool has_state;         /* one of them: the device decides what runs */
     vy_block tables;        /* constant tables that are too large for the modules */
     vy_execution *schedule; /* where it is the same for every dispatch, else NULL */
     uint32_t schedule_count;
