@@ -320,8 +320,9 @@ static vyre_result fold(const vy_snapshot *snapshot, vy_shape *shape, vyre_diag 
     }
     if (shape->is_folded && !vy_shape_fold(snapshot, shape->group_total, shape->launched)) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "%u workgroups are more than the device's maxComputeWorkGroupCount "
-                           "of %u x %u x %u. Fix: split the work over several dispatches",
+                           "%u workgroups cannot be launched at once with the device's "
+                           "maxComputeWorkGroupCount of %u x %u x %u. Fix: use larger workgroups, "
+                           "or split the work over several dispatches",
                            (unsigned)shape->group_total, (unsigned)most[0], (unsigned)most[1],
                            (unsigned)most[2]);
     }

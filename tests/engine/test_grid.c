@@ -415,16 +415,26 @@ static void test_grid_from_has_the_barriers_that_it_needs(void **state)
 {
     (void)state;
     NEED_DEVICE();
-    for (int form = 0; form < FORM_COUNT; form++) {
+    static const vyre_binding_mode modes[] = {VYRE_BINDINGS_ADDRESS, VYRE_BINDINGS_DESCRIPTOR};
+    /* The one behind the kernel that writes the arguments is left out: the first behind any kernel,
+     * or with addresses, where kernels copy before it, the second. */
+    static const uint32_t left_out[] = {0, 2, 0, 1};
+    for (uint32_t i = 0; i < 4; i++) {
         layer_reset();
         vyre_device *device = engine_open(0);
-        engine_program p = engine_build_bound(device, count_text,
-                                              form == FORM_ADDRESS ? VYRE_BINDINGS_ADDRESS
-                                                                   : VYRE_BINDINGS_DESCRIPTOR);
+        engine_program p = engine_build_bound(device, count_text, modes[i / 2]);
         static outcome got;
         uint32_t n[3] = {4, 2, 1};
+        layer_clear_events();
+        layer.drop_barrier = left_out[i];
         (void)by_device(&p, n, 0, &got);
-        assert_int_equal(got.c[0], 8);
+        assert_int_equal(layer_missing(!left_out[i]) > 0, left_out[i] != 0);
+        assert_int_equal(layer_unjudged(), 0);
+        if (left_out[i]) {
+            layer_forget_hazards();
+        } else {
+            assert_int_equal(got.c[0], 8);
+        }
         engine_release(&p);
         engine_close(&device);
     }
