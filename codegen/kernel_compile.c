@@ -25,6 +25,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     uint64_t program_writes;
+    bool is_wide;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -115,6 +116,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
+                                .wide = c->is_wide,
                                 .debug = c->params.debug != 0,
                                 .agnostic = c->description->workgroup_use == NULL,
                                 .entry_name = "main",
@@ -277,7 +279,7 @@ static void describe(compiler *c)
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
     }
@@ -410,12 +412,13 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag)
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
+                  .is_wide = is_wide,
                   .diag = diag};
     *out_set = NULL;
     vyre_result result = check_params(params, diag);

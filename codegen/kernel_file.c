@@ -75,8 +75,8 @@ static vyre_result take_variant(const vy_stored_set *stored, const vyre_kernel *
         return vy_diag_no_memory(diag);
     }
     vy_kernel_add_set(kernel,
-                      (vy_variant){(vyre_interface)stored->choice.interface,
-                                   (stored->choice.flags & VY_FILE_ALIASED) != 0},
+                      (vy_variant){.interface = (vyre_interface)stored->choice.interface,
+                                   .is_aliased = (stored->choice.flags & VY_FILE_ALIASED) != 0},
                       set);
     return VYRE_OK;
 }

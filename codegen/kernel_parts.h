@@ -22,7 +22,7 @@ typedef struct vy_host_binding {
 } vy_host_binding;
 
 #define VY_MAX_REQUIREMENTS 8u
-#define VY_VARIANT_COUNT    4u
+#define VY_VARIANT_COUNT    6u
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -82,7 +82,7 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
 /* The words of every segment for what `params` asks for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag);
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
 /* What was given, with defaults, checked. */

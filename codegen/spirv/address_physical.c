@@ -9,18 +9,42 @@
  * functions make them anew at each use, since they touch memory on rare paths only. */
 #include "codegen/spirv/emit.h"
 
+/* SPIR-V reads indices as signed: more than 2^31 elements are pairs, so that both indices are below
+ * that. */
+static bool is_wide(const vy_emitter *emitter, uint32_t slot)
+{
+    return emitter->options->wide && slot < emitter->ssa->program->binding_count;
+}
+
+static uint32_t pair_block_type(vy_emitter *emitter, const char *name)
+{
+    vy_module *m = &emitter->module;
+    uint32_t word = vy_type_u32(m), two = vy_const_u32(m, 2);
+    uint32_t pair = vy_type_unique(m, SpvOpTypeArray, VY_LIST(word, two));
+    vy_module_decorate(m, pair, SpvDecorationArrayStride, VY_LIST(4));
+    uint32_t array = vy_type_unique(m, SpvOpTypeRuntimeArray, &pair, 1);
+    vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(8));
+    uint32_t block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
+    vy_module_decorate(m, block, SpvDecorationBlock, NULL, 0);
+    vy_module_decorate_member(m, block, 0, SpvDecorationOffset, VY_LIST(0));
+    vy_module_name(m, block, name);
+    return block;
+}
+
 /* Types of the same shape: what is said of a pointer's target is said of its block type here. */
 static uint32_t block_type(vy_emitter *emitter, uint32_t slot)
 {
-    static const char *const names[3] = {"ReadOnlyWords", "Words", "CoherentWords"};
+    static const char *const names[6] = {"ReadOnlyWords", "Words",     "CoherentWords",
+                                         "ReadOnlyPairs", "WordPairs", "CoherentPairs"};
     vy_module *m = &emitter->module;
     uint32_t kind = vy_slot_is_written(emitter, slot) ? 1 : 0;
     if (vy_slot_is_coherent(emitter, slot)) {
         kind = 2;
     }
-    uint32_t *block = &emitter->buffer_blocks[kind];
+    uint32_t *block = &emitter->buffer_blocks[kind + (is_wide(emitter, slot) ? 3 : 0)];
     if (!*block) {
-        *block = vy_slot_block_type(emitter, names[kind]);
+        *block = is_wide(emitter, slot) ? pair_block_type(emitter, names[kind + 3])
+                                        : vy_slot_block_type(emitter, names[kind]);
         if (kind != 1) {
             vy_module_decorate_member(
                 m, *block, 0, kind ? SpvDecorationCoherent : SpvDecorationNonWritable, NULL, 0);
@@ -86,6 +110,12 @@ static uint32_t word(vy_emitter *emitter, uint32_t slot, uint32_t index)
     uint32_t element = vy_type_u32(m);
     uint32_t pointer = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, element);
     uint32_t first = vy_const_u32(m, 0);
+    if (is_wide(emitter, slot)) {
+        uint32_t one = vy_const_u32(m, 1);
+        uint32_t pair = vy_u2(m, SpvOpShiftRightLogical, index, one);
+        uint32_t half = vy_u2(m, SpvOpBitwiseAnd, index, one);
+        return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, pair, half));
+    }
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, index));
 }
 

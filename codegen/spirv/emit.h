@@ -171,7 +171,7 @@ struct vy_emitter {
     uint32_t inputs[VY_INPUT_COUNT];
     uint32_t builtins[4];                  /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3];                /* constants */
-    uint32_t push_block, buffer_blocks[3]; /* of buffers: read only, written, coherent */
+    uint32_t push_block, buffer_blocks[6]; /* of buffers: read only, written, coherent; wide ones */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */

@@ -141,7 +141,7 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
     size_t size = job->execution_count * sizeof *job->executions;
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
-           in->execution_count == job->execution_count &&
+           in->choice.is_wide == choice.is_wide && in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&
@@ -449,14 +449,19 @@ static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64
 static void fill_move(const vy_instance *in, const vy_command *command, uint64_t base)
 {
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
-    uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
-    uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
-    VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
-    if (command->kind == VY_COMMAND_FILL) {
-        vy_fill_fill_block(count, command->word, target, words);
-    } else {
-        vy_copy_fill_block(count, address_of(in, command->source, base) + command->source_offset,
-                           target, words);
+    for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
+        uint64_t offset = i * VY_MOVE_SIZE, rest = command->size - offset;
+        uint32_t count = (uint32_t)((rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE) / sizeof(uint32_t));
+        uint64_t at = vy_instance_move_offset(in, command->block + i);
+        uint32_t *words = (uint32_t *)(void *)(region + at);
+        VkDeviceAddress target =
+            address_of(in, command->target, base) + command->target_offset + offset;
+        if (command->kind == VY_COMMAND_FILL) {
+            vy_fill_fill_block(count, command->word, target, words);
+        } else {
+            VkDeviceAddress source = address_of(in, command->source, base) + command->source_offset;
+            vy_copy_fill_block(count, source + offset, target, words);
+        }
     }
 }
 

@@ -36,7 +36,8 @@ static void mark(vy_moves *m, const vy_job *job, uint32_t binding, vy_command *c
 {
     if (is_by_kernel(job, binding, command->size)) {
         command->is_by_kernel = true;
-        command->block = m->block_count++;
+        command->block = m->block_count;
+        m->block_count += vy_move_pieces(command->size);
     }
 }
 

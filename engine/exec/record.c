@@ -165,13 +165,17 @@ static void record_move(recorder *r, const vy_command *command)
     bool is_fill = command->kind == VY_COMMAND_FILL;
     vy_engine_kernels *kernels = vy_runs_kernels(device);
     const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
-    uint32_t groups[3];
-    vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
     bind(r, move->pipeline, move->layout.pipeline, VY_SET_PROGRAM);
-    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block),
-         ADDRESS_WORDS, command, NULL);
-    device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
+        uint64_t rest = command->size - i * VY_MOVE_SIZE;
+        uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
+        uint32_t groups[3];
+        vy_move_launch(&device->snapshot, (uint32_t)(size / sizeof(uint32_t)), groups);
+        push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block + i),
+             ADDRESS_WORDS, command, NULL);
+        device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    }
     end_label(r);
 }
 

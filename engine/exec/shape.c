@@ -86,9 +86,9 @@ static vyre_result given_length(const vyre_binding_info *info, const vyre_bindin
     if (given->kind == VYRE_BINDING_RESIDENT) {
         uint64_t rest = given->offset < resident_size ? resident_size - given->offset : 0;
         uint64_t count = rest / vyre_type_size(info->type);
-        if (count >= UINT32_MAX) {
+        if (count > UINT32_MAX) {
             return refuse(diag, binding, VYRE_ERROR_INVALID_ARGUMENT,
-                          "buffer '%s' has %llu elements behind its offset, and 4294967294 are the "
+                          "buffer '%s' has %llu elements behind its offset, and 4294967295 are the "
                           "most. Fix: give a count",
                           info->name, (unsigned long long)count);
         }
@@ -132,13 +132,6 @@ static vyre_result check_length(const vyre_binding_info *info, const vyre_bindin
                       "buffer '%s' declares %u elements for these arguments and %u were bound. "
                       "Fix: bind %u, or count VYRE_COUNT_DECLARED",
                       info->name, (unsigned)length, (unsigned)given->count, (unsigned)length);
-    }
-    if (size > snapshot->info.max_storage_range) {
-        return refuse(diag, binding, VYRE_ERROR_UNSUPPORTED_FEATURE,
-                      "buffer '%s' has %llu bytes, and the device's maxStorageBufferRange is "
-                      "%llu. Fix: bind less, and split the work over several dispatches",
-                      info->name, (unsigned long long)size,
-                      (unsigned long long)snapshot->info.max_storage_range);
     }
     if (given->kind == VYRE_BINDING_HOST && length > 0 && is_input(info->mode) && !given->in) {
         return refuse(diag, binding, VYRE_ERROR_INVALID_ARGUMENT,

@@ -35,11 +35,19 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 #define VY_INTERFACES 2u /* of vyre_interface */
 
+#define VY_CHOICES (VY_INTERFACES * 8u)
+
 /* Which words, made how. */
 typedef struct vy_choice {
     vyre_interface interface;
-    bool is_aliased, is_folded;
+    bool is_aliased, is_folded, is_wide;
 } vy_choice;
+/* All of them, in some order. */
+static inline vy_choice vy_choice_get(uint32_t index)
+{
+    return (vy_choice){(vyre_interface)(index / 8), (index & 4) != 0, (index & 2) != 0,
+                       (index & 1) != 0};
+}
 
 struct vyre_pipeline {
     vyre_device *device;      /* NULL once it was destroyed */
@@ -60,9 +68,9 @@ struct vyre_pipeline {
 
     vy_mutex mutex; /* of what follows */
     vy_layout layouts[VY_INTERFACES];
-    VkPipeline *variants[VY_INTERFACES][2][2]; /* aliased, folded; by segment */
-    uint32_t *push_words;                      /* by segment: bits of those that it reads */
-    vy_instance *idle;                         /* replay instances, last used first */
+    VkPipeline *variants[VY_INTERFACES][2][2][2]; /* aliased, folded, wide; by segment */
+    uint32_t *push_words;                         /* by segment: bits of those that it reads */
+    vy_instance *idle;                            /* replay instances, last used first */
     uint32_t idle_count, busy_count;
     struct vyre_recording *recordings; /* alive or awaiting retirement */
     struct vyre_recording *idle_recordings;

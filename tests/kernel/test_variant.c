@@ -33,10 +33,10 @@ static const char text[] =
     "    y[gid.x] = old + w[0]\n"
     "}\n";
 
-static const vy_variant all[4] = {{VYRE_INTERFACE_DESCRIPTOR, false},
-                                  {VYRE_INTERFACE_DESCRIPTOR, true},
-                                  {VYRE_INTERFACE_ADDRESS, false},
-                                  {VYRE_INTERFACE_ADDRESS, true}};
+static const vy_variant all[4] = {{.interface = VYRE_INTERFACE_DESCRIPTOR},
+                                  {.interface = VYRE_INTERFACE_DESCRIPTOR, .is_aliased = true},
+                                  {.interface = VYRE_INTERFACE_ADDRESS},
+                                  {.interface = VYRE_INTERFACE_ADDRESS, .is_aliased = true}};
 
 static vyre_program *parse(const char *source)
 {
