@@ -34,6 +34,13 @@ typedef struct vy_execution {
     uint32_t indices[VYRE_MAX_HOST_LOOPS];
 } vy_execution;
 
+/* To measure what checks cost, and for nothing else: no access of the kernel is checked, so that
+ * whoever runs it answers for every index. No kernel file is made of it. Errors: as
+ * vyre_kernel_compile. */
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag);
+
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
 
 /* Another choice of words for the same program; what is not named here is as the kernel was

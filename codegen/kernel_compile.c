@@ -25,7 +25,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     uint64_t program_writes;
-    bool is_wide;
+    bool is_wide, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -80,6 +80,9 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
             return vy_diag_no_memory(c->diag);
         }
         result = verify(c, segment, passes[i].name);
+    }
+    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
+        c->ssa[segment].ins.data[i].unchecked = true;
     }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
@@ -358,6 +361,9 @@ static vyre_result compile(compiler *c)
         return vy_diag_no_memory(c->diag);
     }
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
+    if (result == VYRE_OK) {
+        c->kernel->variants->is_unchecked = c->is_unchecked;
+    }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);
     }
@@ -419,6 +425,7 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                   .params = *params,
                   .description = kernel,
                   .is_wide = is_wide,
+                  .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;
     vyre_result result = check_params(params, diag);
@@ -452,9 +459,14 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
 }
 
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const vy_kernel_file *file, vyre_kernel **out_kernel, vyre_diag *diag)
+                           const vy_kernel_file *file, bool is_unchecked, vyre_kernel **out_kernel,
+                           vyre_diag *diag)
 {
-    compiler c = {.program = program, .params = *params, .file = file, .diag = diag};
+    compiler c = {.program = program,
+                  .params = *params,
+                  .file = file,
+                  .is_unchecked = is_unchecked,
+                  .diag = diag};
     vyre_allocator memory = vy_allocator_or_default(params->allocator);
     *out_kernel = NULL;
     c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
@@ -473,8 +485,8 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     return result;
 }
 
-vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
-                                vyre_kernel **out_kernel, vyre_diag *diag)
+static vyre_result compile_program(const vyre_program *program, const vyre_kernel_params *params,
+                                   bool is_unchecked, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_kernel_params checked;
     vy_diag_clear(diag);
@@ -484,5 +496,20 @@ vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_p
                            "the program is NULL. Fix: pass a finished program");
     }
     vyre_result result = vy_kernel_read_params(params, &checked, diag);
-    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, out_kernel, diag) : result;
+    return result == VYRE_OK
+               ? vy_kernel_make(program, &checked, NULL, is_unchecked, out_kernel, diag)
+               : result;
+}
+
+vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
+                                vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    return compile_program(program, params, false, out_kernel, diag);
+}
+
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag)
+{
+    return compile_program(program, params, true, out_kernel, diag);
 }
