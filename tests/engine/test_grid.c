@@ -1,6 +1,7 @@
 /* Grids that the device reads from a buffer: values, clamping, folding, barriers, the steady state,
  * sequences, and what is refused. The interpreter is the judge of the values. */
 #include "tests/engine/sequence_support.h"
+#include "tests/support/vk_layer_scenario.h"
 
 #include "vyre/text.h"
 
@@ -514,6 +515,99 @@ static void test_grid_from_pipelines_warm_up(void **state)
     }
 }
 
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+static const char fail_text[] = "program fails\nworkgroup 1\ngrid from n\nfixpoint 3\n"
+                                "in n : u32[3]\nout c : u32[2]\n"
+                                "kernel { let v = n[0] + wid.x  grid_sync\n"
+                                "  atomic_add(c[0], 1) atomic_add(c[1], v) }\n";
+
+typedef struct work {
+    vyre_device *device;
+    vyre_kernel *kernel;
+    vyre_pipeline *pipeline;
+    uint32_t c[2];
+} work;
+
+static vyre_result fail_step(work *w, uint32_t number, const vyre_allocator *allocator,
+                             vyre_diag *diag)
+{
+    if (number == 0) {
+        vyre_device_params params;
+        vyre_device_params_init(&params);
+        params.get_instance_proc_addr = layer_entry();
+        params.allocator = allocator;
+        return vyre_device_create(&params, &w->device, diag);
+    }
+    if (number == 1) {
+        vyre_program *program = NULL;
+        vyre_kernel_params params;
+        vyre_device_kernel_params(w->device, &params);
+        params.allocator = allocator;
+        vyre_result code =
+            vyre_program_parse(fail_text, sizeof fail_text - 1, "t", allocator, &program, diag);
+        code = code ? code : vyre_kernel_compile(program, &params, &w->kernel, diag);
+        vyre_program_destroy(&program);
+        return code;
+    }
+    if (number == 2) {
+        return vyre_pipeline_create(w->device, w->kernel, NULL, &w->pipeline, diag);
+    }
+    if (number == 3) {
+        return vyre_pipeline_warm_up(w->pipeline, diag);
+    }
+    uint32_t n[3] = {3, 2, 1};
+    vyre_binding bindings[2] = {engine_host_in(n, 3), engine_host_out(w->c, 2)};
+    vyre_dispatch_params params = counted(bindings, 10);
+    params.binding_count = 2;
+    vyre_report report = {0};
+    vyre_result code = vyre_dispatch(w->pipeline, &params, &report, diag);
+    if (code == VYRE_OK) {
+        assert_memory_equal(report.groups, n, sizeof n);
+        assert_int_equal(w->c[0], 18);
+        assert_int_equal(w->c[1], 3 * 2 * (3 + 4 + 5));
+    }
+    return code;
+}
+
+/* What failed once succeeds when it is done again. */
+static vyre_result fail_run(const vyre_allocator *allocator, void *user, vyre_diag *diag)
+{
+    work w = {.device = NULL};
+    vyre_result first = VYRE_OK;
+    vyre_diag other;
+    (void)user;
+    for (uint32_t number = 0; number < 6 && first != VYRE_ERROR_DEVICE_LOST;) {
+        vyre_result code = fail_step(&w, number, allocator, first ? &other : diag);
+        if (code != VYRE_OK && first != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
+            fail_msg("step %u again: %s", (unsigned)number, other.message);
+        }
+        if (code != VYRE_OK && first != VYRE_OK) {
+            break;
+        }
+        first = code ? code : first;
+        number += code == VYRE_OK;
+    }
+    vyre_pipeline_destroy(&w.pipeline);
+    vyre_kernel_destroy(&w.kernel);
+    vyre_device_destroy(&w.device);
+    return first;
+}
+
+static void test_grid_from_survives_each_failure(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    const layer_scenario_params params = {.run = fail_run};
+    for (int way = 0; way < 2; way++) {
+        layer_reset();
+        layer.no_addresses = layer.no_push_descriptor = way == 1;
+        assert_true(layer_scenario_fail_calls(&params) > 100);
+    }
+    layer_reset();
+    assert_true(layer_scenario_fail_allocations(&params, 3) > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_grid_from_has_the_barriers_that_it_needs),
         cmocka_unit_test(test_grid_from_refuses_what_it_cannot_run),
         cmocka_unit_test(test_grid_from_pipelines_warm_up),
+        cmocka_unit_test(test_grid_from_survives_each_failure),
     };
     return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
 }
