@@ -234,8 +234,9 @@ static void test_kernel_load_does_not_mix_libraries(void **state)
     set_u32(file, l.segments + 4, 0);
     seal(file);
     kernels[0] = load_kernel(file, NULL);
-    assert_int_equal(vy_kernel_variant(kernels[0], (vy_variant){VYRE_INTERFACE_ADDRESS, false}, 0,
-                                       &words, &count, &diag),
+    assert_int_equal(vy_kernel_variant(kernels[0],
+                                       (vy_variant){.interface = VYRE_INTERFACE_ADDRESS}, 0, &words,
+                                       &count, &diag),
                      VYRE_ERROR_IO);
     assert_null(words);
     vyre_kernel_destroy(&kernels[0]);
