@@ -329,8 +329,8 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         }
         return vy_diag_set(
             diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, dce or "
-            "canonical-nan",
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
+            "licm, ranges or canonical-nan",
             wanted);
     }
     return VYRE_OK;

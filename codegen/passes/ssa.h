@@ -30,8 +30,11 @@ typedef struct vy_ins {
     uint16_t op;
     uint8_t type;
     uint8_t atomic, order;
-    bool unchecked;  /* LOAD, STORE, ATOMIC, ARRAY_*, TABLE: a pass proved the index in bounds */
-    bool removed;    /* by a pass; no longer in its block's list */
+    /* Proved by a pass where it stands, so whoever moves it clears it. LOAD, STORE, ATOMIC, ARRAY_*,
+     * TABLE: the index is in bounds. SHL, SHR, rotations: the amount is below the width. DIV, REM:
+     * the divisor is not 0, and the quotient is not that of MIN / -1. */
+    bool unchecked;
+    bool removed; /* by a pass; no longer in its block's list */
     uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
     uint32_t bits; /* LITERAL */
@@ -110,15 +113,19 @@ typedef struct vy_pass {
     bool (*run)(vy_ssa *ssa, const vy_pass_context *context); /* false: out of memory */
 } vy_pass;
 
-/* The pipeline, in the order in which it runs: trivial-phi, fold, dce, canonical-nan, dce. `count`
- * rows; names may repeat. */
+/* The pipeline, in the order in which it runs, for which passes.c has the reasons: trivial-phi,
+ * fold, cse, dce, licm, ranges, fold, dce, canonical-nan, dce. `count` rows; names may repeat. */
 const vy_pass *vy_passes_get(uint32_t *out_count);
 
 /* Checks the form's own rules (definitions dominate uses, phis match predecessors, one terminator,
  * constructs nest, types agree): NULL when right, else what is wrong (from the arena). */
 const char *vy_ssa_verify(const vy_ssa *ssa);
 
-/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". Deterministic. */
+/* Whether `unchecked` means something for an instruction like that. */
+bool vy_ssa_can_be_unchecked(uint32_t op);
+
+/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". What is unchecked has a
+ * `!` behind its operator. Deterministic. */
 void vy_ssa_print(const vy_ssa *ssa, vy_text *out);
 
 /* ---- What a segment touches ------------------------------------------------------------------ */

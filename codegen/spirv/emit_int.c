@@ -17,6 +17,9 @@ static uint32_t safe_divisor(vy_emitter *emitter, const vy_ins *ins, const uint3
     uint32_t literal = 0;
     *out_zero = 0;
     bool is_literal = vy_emitter_literal(emitter, ins->arg[1], &literal);
+    if (ins->unchecked) {
+        return operands[1];
+    }
     if (is_literal && literal != 0 && !(is_signed && literal == UINT32_MAX)) {
         return operands[1];
     }
@@ -70,7 +73,7 @@ static uint32_t masked_amount(vy_emitter *emitter, const vy_ins *ins, uint32_t a
     if (vy_emitter_literal(emitter, ins->arg[1], &literal)) {
         return vy_const_u32(&emitter->module, literal & 31);
     }
-    return vy_u2c(&emitter->module, SpvOpBitwiseAnd, amount, 31);
+    return ins->unchecked ? amount : vy_u2c(&emitter->module, SpvOpBitwiseAnd, amount, 31);
 }
 
 static uint32_t shift(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands, SpvOp op)
