@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "codegen/kernel.h"
+#include "codegen/passes/ssa.h"
 #include "tests/kernel/shapes.h"
 #include "tests/kernel/ssa_run.h"
 #include "tests/support/generate.h"

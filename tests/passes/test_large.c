@@ -29,7 +29,10 @@ static void *build_all(void *user)
     for (uint32_t s = 0; s < c->split.segments.count; s++) {
         case_build(c, s);
         case_pass(c, "trivial-phi");
+        case_pass(c, "cse");
         case_pass(c, "dce");
+        case_pass(c, "licm");
+        case_pass(c, "ranges");
         case_pass(c, "canonical-nan");
     }
     return NULL;
