@@ -106,13 +106,20 @@ static vy_known of_conversion(const vy_ranges *r, const vy_ins *ins)
     return vy_known_resize(a, vy_ranges_is_signed(from->type), vy_ranges_width(from->type), width);
 }
 
-static vy_known of_select(const vy_ranges *r, const vy_ins *ins)
+/* Each operand as it is where it is taken. */
+static vy_known of_select(vy_ranges *r, const vy_ins *ins)
 {
-    const vy_known *condition = &r->known[ins->arg[0]];
-    if (vy_known_is_exact(condition)) {
-        return r->known[ins->arg[condition->umin ? 1 : 2]];
+    vy_known condition = r->known[ins->arg[0]], operands[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        vy_range_mark mark = vy_ranges_mark(r);
+        vy_ranges_assume(r, ins->arg[0], i == 0);
+        operands[i] = r->known[ins->arg[1 + i]];
+        vy_ranges_go_back(r, mark);
     }
-    return vy_known_join(&r->known[ins->arg[1]], &r->known[ins->arg[2]]);
+    if (vy_known_is_exact(&condition)) {
+        return operands[condition.umin ? 0 : 1];
+    }
+    return vy_known_join(&operands[0], &operands[1]);
 }
 
 /* What order between the operands of a difference says beyond their bounds. */

@@ -1,7 +1,7 @@
 /* Runs a program's SSA forms on the host: what a correct emitter and device would make of them.
- * Checks whatever passes claim of an instruction, whenever it runs. Reads the form alone, apart from
- * the meaning of operators, which is the interpreter's; NaNs made by arithmetic get other bits on
- * purpose, as on devices. */
+ * Checks whatever passes claim of an instruction, whenever it runs. Reads the form alone, apart
+ * from the meaning of operators, which is the interpreter's; NaNs made by arithmetic get other bits
+ * on purpose, as on devices. */
 #ifndef VY_TESTS_SSA_RUN_H
 #define VY_TESTS_SSA_RUN_H
 
