@@ -361,8 +361,10 @@ static void end_block(vy_ranges *r, uint32_t b)
 {
     const vy_block *block = &r->ssa->blocks.data[b];
     uint32_t target;
-    if (r->is_last && block->end == VY_END_BRANCH && vy_known_is_exact(&r->known[block->cond])) {
-        r->decided_ends[b] = r->known[block->cond].umin ? 2 : 1;
+    bool chooses = block->end == VY_END_BRANCH || block->end == VY_END_SWITCH;
+    if (r->is_last && chooses && vy_known_is_exact(&r->known[block->cond])) {
+        r->decided_ends[b] = true;
+        r->end_values[b] = r->known[block->cond].umin;
     }
     for (uint32_t i = 0; (target = vy_ssa_successor(r->ssa, block, i)) != 0; i++) {
         if (!has_phis(r, target)) {
@@ -449,6 +451,7 @@ static bool allocate(vy_ranges *r)
     r->case_value = vy_arena_alloc(arena, blocks, sizeof *r->case_value);
     r->case_count = vy_arena_alloc(arena, blocks, sizeof *r->case_count);
     r->decided_ends = vy_arena_alloc(arena, blocks, sizeof *r->decided_ends);
+    r->end_values = vy_arena_alloc(arena, blocks, sizeof *r->end_values);
     r->length_of = vy_arena_alloc(arena, buffers, sizeof *r->length_of);
     r->length_value = vy_arena_alloc(arena, buffers, sizeof *r->length_value);
     return !arena->failed;

@@ -62,8 +62,9 @@ typedef struct vy_ranges {
     uint32_t *length_value; /* by buffer: a LENGTH of it met so far, or 0 */
     bool is_last;           /* round: decide */
     vy_range_decision *decisions; /* by instruction */
-    uint8_t *decided_ends;        /* by block: its condition is known: 1 + value */
-    uint32_t budget;              /* conditions still to be taken apart for this edge */
+    bool *decided_ends;           /* by block: what it chooses by is known */
+    uint64_t *end_values;
+    uint32_t budget; /* conditions still to be taken apart for this edge */
 } vy_ranges;
 
 static inline bool vy_ranges_tracks(uint8_t type)

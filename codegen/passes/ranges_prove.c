@@ -47,6 +47,12 @@ static bool is_bound(const vy_ranges *r, uint32_t value, const vy_bound *bound)
            (bound->length && ins->op == VYRE_OP_LENGTH && r->length_of[ins->ref] == bound->length);
 }
 
+static bool is_literal(const vy_ranges *r, uint32_t value, uint64_t bits)
+{
+    const vy_ins *ins = vy_ranges_get(r, value);
+    return ins->op == VYRE_OP_LITERAL && ins->bits == bits;
+}
+
 /* ---- Proofs ---------------------------------------------------------------------------------- */
 
 typedef struct vy_proof {
@@ -70,6 +76,20 @@ static bool prove_by_facts(vy_proof *p, uint32_t value, bool strict, uint32_t de
     return false;
 }
 
+/* Of value + 1: it is at most what the value is less than, and does not wrap. */
+static bool prove_next(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
+{
+    uint32_t at = p->r->facts_about[value];
+    for (uint32_t n = 0; at && n < MAX_FACTS; n++) {
+        const vy_order_fact *fact = &p->r->facts.data[at - 1];
+        if (fact->strict && prove(p, fact->other, strict, depth)) {
+            return true;
+        }
+        at = fact->before;
+    }
+    return false;
+}
+
 /* Groups are numbered below how many there are. */
 static bool is_group_count(const vy_proof *p, const vy_ins *ins)
 {
@@ -81,12 +101,22 @@ static bool is_group_count(const vy_proof *p, const vy_ins *ins)
            other->ref == ins->ref - VYRE_BUILTIN_WID_X + VYRE_BUILTIN_NUM_GROUPS_X;
 }
 
+/* Of value = max(a, by) or max(by, a), unsigned: a. 0: it is none. */
+static uint32_t above_floor(const vy_ranges *r, uint32_t value, uint32_t by)
+{
+    const vy_ins *ins = vy_ranges_get(r, value);
+    if (ins->op != VYRE_OP_MAX || vy_ranges_is_signed(ins->type)) {
+        return 0;
+    }
+    return ins->arg[1] == by ? ins->arg[0] : ins->arg[0] == by ? ins->arg[1] : 0;
+}
+
 /* By what the value is made of: an operand that it cannot exceed. */
 static bool prove_by_operands(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
 {
     const vy_ranges *r = p->r;
     const vy_ins *ins = vy_ranges_get(r, value);
-    uint32_t x = ins->arg[0], y = ins->arg[1];
+    uint32_t x = ins->arg[0], y = ins->arg[1], floor;
     bool is_signed = vy_ranges_is_signed(ins->type);
     const vy_known *kx = &r->known[x], *ky = &r->known[y];
     switch ((int)ins->op) {
@@ -129,7 +159,16 @@ static bool prove_by_operands(vy_proof *p, uint32_t value, bool strict, uint32_t
         }
         return prove(p, x, strict, depth) ||
                prove(p, y, strict && !vy_known_is_not_zero(ky), depth);
+    case VYRE_OP_ADD:
+        return is_literal(r, y, 1) && prove_next(p, x, strict, depth);
+    case VYRE_OP_SUB_SAT:
+        return !is_signed && prove(p, x, strict, depth);
     case VYRE_OP_SUB:
+        /* max(a, c) - c is a - c, or 0 where that would be less. */
+        floor = above_floor(r, x, y);
+        if (floor && prove(p, floor, strict, depth)) {
+            return true;
+        }
         return (r->fits[value] & VY_FITS_UNSIGNED) &&
                prove(p, x, strict && !vy_known_is_not_zero(ky), depth);
     default:
@@ -202,6 +241,13 @@ static uint32_t source_of(const vy_ranges *r, uint32_t value, vy_known *out_know
                        vy_ranges_width(from->type) == width
                    ? ins->arg[0]
                    : 0;
+    }
+    if (ins->op == VYRE_OP_MAX && !vy_ranges_is_signed(ins->type)) {
+        uint32_t larger = k->umin > r->known[ins->arg[1]].umax   ? ins->arg[0]
+                          : k->umin > r->known[ins->arg[0]].umax ? ins->arg[1]
+                                                                 : 0;
+        *out_known = *k; /* the other one is less than what came out */
+        return larger;
     }
     if (ins->op != VYRE_OP_ADD && ins->op != VYRE_OP_SUB) {
         return 0;
@@ -364,12 +410,6 @@ static bool edges_of(const vy_ranges *r, const vy_ins *phi, uint32_t *first, uin
     *first = edges[turned ? 1 : 0].value;
     *next = edges[turned ? 0 : 1].value;
     return edges[turned ? 1 : 0].block < phi->block && edges[turned ? 0 : 1].block >= phi->block;
-}
-
-static bool is_literal(const vy_ranges *r, uint32_t value, uint64_t bits)
-{
-    const vy_ins *ins = vy_ranges_get(r, value);
-    return ins->op == VYRE_OP_LITERAL && ins->bits == bits;
 }
 
 static uint32_t past_bitcast(const vy_ranges *r, uint32_t value)

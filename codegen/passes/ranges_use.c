@@ -208,8 +208,10 @@ static uint32_t apply(vy_ranges *r, uint32_t index)
 bool vy_ranges_apply(vy_ranges *r)
 {
     vy_ssa *ssa = r->ssa;
-    /* Behind `count` come the literals made here, which stand for themselves. */
-    uint32_t *map = vy_arena_alloc(ssa->arena, (size_t)r->count * 2 + 64, sizeof *map);
+    /* Behind `count` come the literals made here, which stand for themselves: one at most for each
+     * instruction and each end. */
+    size_t size = (size_t)r->count * 2 + ssa->blocks.count;
+    uint32_t *map = vy_arena_alloc(ssa->arena, size, sizeof *map);
     if (!map) {
         return false;
     }
@@ -223,7 +225,8 @@ bool vy_ranges_apply(vy_ranges *r)
             }
         }
         if (r->decided_ends[b]) {
-            ssa->blocks.data[b].cond = vy_ssa_literal(ssa, VYRE_TYPE_BOOL, r->decided_ends[b] - 1u);
+            vyre_type type = (vyre_type)ssa->ins.data[ssa->blocks.data[b].cond].type;
+            ssa->blocks.data[b].cond = vy_ssa_literal(ssa, type, (uint32_t)r->end_values[b]);
         }
     }
     if (ssa->arena->failed) {

@@ -104,7 +104,9 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
 
 /* Everything a pass may ask for. */
 typedef struct vy_pass_context {
-    vy_eval_fn eval; /* what operators mean, for folding; NULL: folds nothing */
+    vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
+    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at the
+                         end; debug builds do */
 } vy_pass_context;
 
 typedef struct vy_pass {

@@ -277,6 +277,23 @@ static void while_loop(writer *w)
     w->names = inside; /* the variable stays */
 }
 
+/* An index beside a count that may go below 0. */
+static void count_down(writer *w)
+{
+    uint32_t name = w->made;
+    w->made += 2;
+    vy_text_printf(&w->text, "var v%u = %u\nvar v%u = ", (unsigned)name, (unsigned)next(w, 4),
+                   (unsigned)(name + 1));
+    unsigned_expr(w, 0);
+    vy_text_printf(&w->text, "\nwhile ");
+    condition(w, 1);
+    vy_text_printf(&w->text, " {\nif v%u != 0 {\ny[v%u] = 1\nw[v%u] = 2\n", (unsigned)name,
+                   (unsigned)(name + 1), (unsigned)(name + 1));
+    vy_text_printf(&w->text, "}\nv%u = v%u - 1\nv%u = v%u %s %u\n}\n", (unsigned)name,
+                   (unsigned)name, (unsigned)(name + 1), (unsigned)(name + 1),
+                   next(w, 2) ? "+" : "-", (unsigned)(1 + next(w, 7)));
+}
+
 static void store(writer *w)
 {
     static const char *const places[] = {"y", "w", "m", "z"};
@@ -302,7 +319,7 @@ static void store(writer *w)
 
 static void statement(writer *w)
 {
-    uint32_t kind = next(w, w->depth < 4 ? 9 : 4);
+    uint32_t kind = next(w, w->depth < 4 ? 10 : 4);
     bool is_signed = next(w, 4) == 0;
     if (kind == 0) {
         uint32_t names = w->names;
@@ -330,8 +347,10 @@ static void statement(writer *w)
         }
     } else if (kind < 8) {
         for_loop(w);
-    } else {
+    } else if (kind == 8) {
         while_loop(w);
+    } else {
+        count_down(w);
     }
 }
 

@@ -86,7 +86,7 @@ static void test_ranges_drops_what_is_known(void **state)
                          "var j = 5\nwhile j < 40 { w[j - 5] = 2 w[j + 30] = 3 j = j + 3 }"},
         /* The count goes round below 0 and the index beyond `n`. */
         {"ranges_while_wraps", "var left = 3\nvar i = 0\nwhile i < 100 {\n"
-                               " if left != 0 { w[i] = 1 }\n left = left - 1 i = i + 40\n}"},
+                               " if left != 0 { w[i] = 1 }\n left = left - 1 i = i + 20\n}"},
         {"ranges_local", "w[lid.x] = 1\nw[lid.x + 1] = 2\nw[lid.x ^ 32] = 3\nw[gid.x % 64] = 4\n"
                          "w[63 - lid.x] = 5\nw[k & 63] = 6\nw[min(k, 63)] = 7"},
         /* i + 1 may be 0. */
@@ -107,6 +107,9 @@ static void test_ranges_drops_what_is_known(void **state)
                           " default { y[1] = 3 } }"},
         {"ranges_signed_index", "let i = n[0]\nif i < 10i { w[i] = 1 }\n"
                                 "if i >= 0i && i < 10i { w[i] = 2 }"},
+        {"ranges_less",
+         "let last = max(len(y), 1) - 1\nfor i in 0 .. last { y[i] = 1 y[i + 1] = 2 }\n"
+         "let i = sub_sat(len(y), 4)\nif k < i { y[k] = 3 y[i] = 4 }"},
         {"ranges_equal", "let i = gid.x\nif i == k && k < len(y) { y[i] = 1 }\n"
                          "if i != k { if k < len(y) { y[i] = 1 } }"},
     };
