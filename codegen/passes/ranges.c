@@ -11,6 +11,8 @@
  * below its first value, from the sum that cannot wrap. */
 #include "codegen/passes/ranges_parts.h"
 
+#include <string.h>
+
 #define ROUNDS 3u
 
 bool vy_ranges_is_signed(uint8_t type)
@@ -367,9 +369,10 @@ static void end_block(vy_ranges *r, uint32_t b)
         r->end_values[b] = r->known[block->cond].umin;
     }
     for (uint32_t i = 0; (target = vy_ssa_successor(r->ssa, block, i)) != 0; i++) {
-        if (!has_phis(r, target)) {
+        if (!has_phis(r, target) || r->brought_by[target] == b) {
             continue;
         }
+        r->brought_by[target] = b; /* a switch may name a block many times */
         vy_range_mark mark = vy_ranges_mark(r);
         if (block->end == VY_END_BRANCH) {
             assume_way(r, b, target);
@@ -451,6 +454,7 @@ static bool allocate(vy_ranges *r)
     r->case_value = vy_arena_alloc(arena, blocks, sizeof *r->case_value);
     r->case_count = vy_arena_alloc(arena, blocks, sizeof *r->case_count);
     r->decided_ends = vy_arena_alloc(arena, blocks, sizeof *r->decided_ends);
+    r->brought_by = vy_arena_alloc(arena, blocks, sizeof *r->brought_by);
     r->end_values = vy_arena_alloc(arena, blocks, sizeof *r->end_values);
     r->length_of = vy_arena_alloc(arena, buffers, sizeof *r->length_of);
     r->length_value = vy_arena_alloc(arena, buffers, sizeof *r->length_value);
@@ -468,6 +472,7 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
     find_cases(&r);
     for (uint32_t round = 0; round < ROUNDS && !ssa->arena->failed; round++) {
         r.is_last = round + 1 == ROUNDS;
+        memset(r.brought_by, 0, ssa->blocks.count * sizeof *r.brought_by);
         for (uint32_t b = 1; b && !ssa->arena->failed;) {
             enter(&r, b);
             b = vy_flow_next(&r.flow, b, leave, &r);

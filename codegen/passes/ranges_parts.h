@@ -54,7 +54,8 @@ typedef struct vy_ranges {
      * share of the back edges. */
     vy_known *incoming, *back;
     uint8_t *has_incoming, *has_back;
-    uint32_t *next_edge; /* where to look first */
+    uint32_t *next_edge;  /* where to look first */
+    uint32_t *brought_by; /* by block: the last one that brought something to its phis */
     /* By block: the only case that leads to it. */
     uint64_t *case_value;
     uint32_t *case_count;
