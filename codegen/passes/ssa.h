@@ -30,11 +30,11 @@ typedef struct vy_ins {
     uint16_t op;
     uint8_t type;
     uint8_t atomic, order;
-    /* Proved by a pass where it stands, so whoever moves it clears it. LOAD, STORE, ATOMIC, ARRAY_*,
-     * TABLE: the index is in bounds. SHL, SHR, rotations: the amount is below the width. DIV, REM:
-     * the divisor is not 0, and the quotient is not that of MIN / -1. */
+    /* Proved by a pass where it stands, so whoever moves it clears it. LOAD, STORE, ATOMIC,
+     * ARRAY_*, TABLE: the index is in bounds. SHL, SHR, rotations: the amount is below the width.
+     * DIV, REM: the divisor is not 0, and the quotient is not that of MIN / -1. */
     bool unchecked;
-    bool removed; /* by a pass; no longer in its block's list */
+    bool removed;    /* by a pass; no longer in its block's list */
     uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
     uint32_t bits; /* LITERAL */
@@ -105,8 +105,8 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
 /* Everything a pass may ask for. */
 typedef struct vy_pass_context {
     vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
-    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at the
-                         end; debug builds do */
+    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at
+                         the end; debug builds do */
 } vy_pass_context;
 
 typedef struct vy_pass {
