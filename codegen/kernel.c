@@ -96,6 +96,16 @@ uint32_t vyre_kernel_param_count(const vyre_kernel *kernel)
     return kernel ? kernel->param_count : 0;
 }
 
+uint32_t vyre_kernel_param_words(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->param_words : 0;
+}
+
+uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param)
+{
+    return kernel && param < kernel->param_count ? kernel->params[param].word : 0;
+}
+
 const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param)
 {
     return kernel && param < kernel->param_count ? kernel->params[param].name : "";
@@ -140,6 +150,11 @@ const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32
 void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3])
 {
     memcpy(out_size, kernel->workgroup, sizeof kernel->workgroup);
+}
+
+vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel)
+{
+    return kernel->subgroups;
 }
 
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel)

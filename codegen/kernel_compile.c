@@ -205,6 +205,7 @@ static void copy_params(compiler *c)
     const vyre_program *program = c->program;
     vyre_kernel *k = c->kernel;
     k->param_count = program->params.count ? program->params.count - 1 : 0;
+    k->param_words = program->param_words;
     k->params = vy_arena_alloc(&k->arena, k->param_count, sizeof *k->params);
     for (uint32_t i = 0; k->params && i < k->param_count; i++) {
         k->params[i] = program->params.data[i + 1];
@@ -253,7 +254,7 @@ static void copy_tables(compiler *c)
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
         if (c->table_offsets[i] != UINT32_MAX && vy_vec_reserve(&k->arena, &words, table->count)) {
-            memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
+            memcpy(words.data + words.count, table->bytes, (size_t)table->count * 4);
             words.count += table->count;
         }
     }
@@ -265,6 +266,22 @@ static void require(vyre_kernel *kernel, bool needed, const char *name)
 {
     if (needed && kernel->requirement_count < VY_MAX_REQUIREMENTS) {
         kernel->requirements[kernel->requirement_count++] = name;
+    }
+}
+
+static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
+{
+    vy_kernel_subgroups *out = &kernel->subgroups;
+    out->width = program->subgroup_width;
+    out->is_divergent = program->has_divergent_subgroup;
+    out->line = program->divergent_subgroup.line;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        out->is_used |= expr->op == VYRE_OP_BUILTIN &&
+                        (expr->ref == VYRE_BUILTIN_LANE || expr->ref == VYRE_BUILTIN_LANES);
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        out->is_used |= program->stmts.data[i].kind == VY_STMT_SUBGROUP;
     }
 }
 
@@ -281,6 +298,7 @@ static void describe(compiler *c)
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
+    describe_subgroups(k, program);
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
@@ -288,7 +306,7 @@ static void describe(compiler *c)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
-            k->shared_size += program->exprs.data[buffer->count.root].bits *
+            k->shared_size += (uint32_t)program->exprs.data[buffer->count.root].bits[0] *
                               vyre_type_size((vyre_type)buffer->type);
         }
     }

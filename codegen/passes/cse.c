@@ -18,7 +18,7 @@ typedef struct cse_state {
 typedef struct cse_key {
     uint16_t op;
     uint8_t type, pad; /* pad: keys are compared as bytes */
-    uint32_t ref, state;
+    uint32_t ref, state, bits;
     uint32_t arg[4];
 } cse_key;
 
@@ -57,6 +57,8 @@ static bool is_numbered(const vy_ins *ins)
     case VY_SSA_HOST_INDEX:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_CANONICAL_NAN:
+    case VY_SSA_COMPONENT:
+    case VY_SSA_COMPOSE:
         return true;
     default:
         return ins->op < VYRE_OP_COUNT;
@@ -90,6 +92,7 @@ static cse_key key_of(cse_walk *w, const vy_ins *ins)
     key.type = ins->type;
     key.ref = ins->op == VY_SSA_PHI ? ins->block : ins->ref;
     key.state = state_of(w, ins);
+    key.bits = ins->op == VYRE_OP_PARAM ? (uint32_t)ins->bits : 0; /* which component */
     uint32_t count = vy_ssa_operand_count(ins);
     for (uint32_t a = 0; a < count; a++) {
         key.arg[a] = vy_ssa_resolve(w->map, ins->arg[a]);
@@ -111,7 +114,7 @@ static uint32_t mix(uint32_t hash, uint32_t word)
 
 static uint32_t hash_of(cse_walk *w, const cse_key *key, const vy_ins *ins)
 {
-    uint32_t hash = mix(mix(key->op, key->type), mix(key->ref, key->state));
+    uint32_t hash = mix(mix(mix(key->op, key->type), mix(key->ref, key->state)), key->bits);
     for (uint32_t a = 0; a < 4; a++) {
         hash = mix(hash, key->arg[a]);
     }

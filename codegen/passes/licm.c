@@ -29,6 +29,7 @@ static bool is_free(const vy_ssa *ssa, const vy_ins *ins)
     case VYRE_OP_LENGTH:
     case VY_SSA_HOST_INDEX:
     case VYRE_OP_BITCAST:
+    case VY_SSA_COMPONENT:
         return true;
     case VYRE_OP_CAST:
         return vyre_type_size((vyre_type)ins->type) ==
@@ -53,6 +54,8 @@ static bool can_move(const licm_walk *w, const vy_ins *ins)
         return vy_constant_memory_has(&w->memory, w->ssa, ins->ref);
     case VY_SSA_HOST_INDEX:
     case VY_SSA_CANONICAL_NAN:
+    case VY_SSA_COMPONENT:
+    case VY_SSA_COMPOSE:
         return true;
     default:
         return ins->op < VYRE_OP_COUNT;

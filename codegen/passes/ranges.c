@@ -15,11 +15,6 @@
 
 #define ROUNDS 3u
 
-bool vy_ranges_is_signed(uint8_t type)
-{
-    return vyre_type_keyword((vyre_type)type)[0] == 'i';
-}
-
 /* ---- Instructions ---------------------------------------------------------------------------- */
 
 static vy_known of_builtin(const vy_ranges *r, const vy_ins *ins)
@@ -56,7 +51,7 @@ static vy_known of_length(vy_ranges *r, const vy_ins *ins, uint32_t index)
         r->length_value[buffer] = index;
     }
     if (count.root && program->exprs.data[count.root].op == VYRE_OP_LITERAL) {
-        return vy_known_exact(program->exprs.data[count.root].bits, 32);
+        return vy_known_exact(program->exprs.data[count.root].bits[0], 32);
     }
     return vy_known_anything(32);
 }
@@ -75,7 +70,7 @@ static vy_known of_logic(const vy_ranges *r, const vy_ins *ins)
 static vy_known of_comparison(const vy_ranges *r, const vy_ins *ins)
 {
     uint8_t type = vy_ranges_get(r, ins->arg[0])->type;
-    bool is_signed = vy_ranges_is_signed(type);
+    bool is_signed = vy_type_is_signed((vyre_type)type);
     vyre_op op = (vyre_op)ins->op;
     if (!vy_ranges_tracks(type)) {
         return vy_known_unsigned(0, 1, 32);
@@ -105,7 +100,8 @@ static vy_known of_conversion(const vy_ranges *r, const vy_ins *ins)
     if (ins->type == VYRE_TYPE_BOOL) {
         return vy_known_unsigned(a->umin ? 1 : 0, a->umax ? 1 : 0, 32);
     }
-    return vy_known_resize(a, vy_ranges_is_signed(from->type), vy_ranges_width(from->type), width);
+    return vy_known_resize(a, vy_type_is_signed((vyre_type)from->type), vy_ranges_width(from->type),
+                           width);
 }
 
 /* Each operand as it is where it is taken. */
@@ -159,8 +155,8 @@ static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
     default:
         break;
     }
-    vy_known k =
-        vy_known_compute((vyre_op)ins->op, vy_ranges_is_signed(type), width, operands, &fits);
+    vy_known k = vy_known_compute((vyre_op)ins->op, vy_type_is_signed((vyre_type)type), width,
+                                  operands, &fits);
     r->fits[index] |= (uint8_t)fits;
     refine_difference(r, ins, index, &k);
     return k;

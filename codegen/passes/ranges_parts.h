@@ -70,16 +70,20 @@ typedef struct vy_ranges {
 
 static inline bool vy_ranges_tracks(uint8_t type)
 {
-    return type == VYRE_TYPE_BOOL || vy_type_is_integer((vyre_type)type);
+    return !vy_type_is_vector((vyre_type)type) &&
+           (type == VYRE_TYPE_BOOL || vy_type_is_integer((vyre_type)type));
+}
+
+static inline bool vy_ranges_is_integer(uint8_t type)
+{
+    return type != VYRE_TYPE_BOOL && vy_ranges_tracks(type);
 }
 
 static inline uint32_t vy_ranges_width(uint8_t type)
 {
-    return type == VYRE_TYPE_BOOL ? 32 : vyre_type_size((vyre_type)type) * 8;
+    return type == VYRE_TYPE_BOOL ? 32 : vy_type_width((vyre_type)type);
 }
 
-/* Whether comparisons, divisions and right shifts of the type heed a sign. */
-bool vy_ranges_is_signed(uint8_t type);
 static inline const vy_ins *vy_ranges_get(const vy_ranges *r, uint32_t value)
 {
     return &r->ssa->ins.data[value];

@@ -28,7 +28,7 @@ vy_bound vy_bound_length(const vy_ranges *r, uint32_t buffer)
     vy_range count = program->buffers.data[same].count;
     uint64_t least = 0;
     if (count.root && program->exprs.data[count.root].op == VYRE_OP_LITERAL) {
-        least = program->exprs.data[count.root].bits;
+        least = program->exprs.data[count.root].bits[0];
     } else if (r->length_value[same]) {
         least = r->known[r->length_value[same]].umin;
     }
@@ -105,7 +105,7 @@ static bool is_group_count(const vy_proof *p, const vy_ins *ins)
 static uint32_t above_floor(const vy_ranges *r, uint32_t value, uint32_t by)
 {
     const vy_ins *ins = vy_ranges_get(r, value);
-    if (ins->op != VYRE_OP_MAX || vy_ranges_is_signed(ins->type)) {
+    if (ins->op != VYRE_OP_MAX || vy_type_is_signed((vyre_type)ins->type)) {
         return 0;
     }
     return ins->arg[1] == by ? ins->arg[0] : ins->arg[0] == by ? ins->arg[1] : 0;
@@ -117,7 +117,7 @@ static bool prove_by_operands(vy_proof *p, uint32_t value, bool strict, uint32_t
     const vy_ranges *r = p->r;
     const vy_ins *ins = vy_ranges_get(r, value);
     uint32_t x = ins->arg[0], y = ins->arg[1], floor;
-    bool is_signed = vy_ranges_is_signed(ins->type);
+    bool is_signed = vy_type_is_signed((vyre_type)ins->type);
     const vy_known *kx = &r->known[x], *ky = &r->known[y];
     switch ((int)ins->op) {
     case VYRE_OP_BUILTIN:
@@ -125,12 +125,11 @@ static bool prove_by_operands(vy_proof *p, uint32_t value, bool strict, uint32_t
     case VYRE_OP_BITCAST:
     case VYRE_OP_CAST: {
         const vy_ins *from = vy_ranges_get(r, x);
-        if (!vy_type_is_integer((vyre_type)from->type) ||
-            !vy_type_is_integer((vyre_type)ins->type)) {
+        if (!vy_ranges_is_integer(from->type) || !vy_ranges_is_integer(ins->type)) {
             return false;
         }
         uint32_t before = vy_ranges_width(from->type), now = vy_ranges_width(ins->type);
-        bool grows = before < now && (!vy_ranges_is_signed(from->type) || kx->smin >= 0);
+        bool grows = before < now && (!vy_type_is_signed((vyre_type)from->type) || kx->smin >= 0);
         /* Cut off bits only make it less. */
         return (before >= now || grows) && prove(p, x, strict, depth);
     }
@@ -236,13 +235,12 @@ static uint32_t source_of(const vy_ranges *r, uint32_t value, vy_known *out_know
     if (ins->op == VYRE_OP_BITCAST || ins->op == VYRE_OP_CAST) {
         const vy_ins *from = vy_ranges_get(r, ins->arg[0]);
         *out_known = *k;
-        return vy_type_is_integer((vyre_type)from->type) &&
-                       vy_type_is_integer((vyre_type)ins->type) &&
+        return vy_ranges_is_integer(from->type) && vy_ranges_is_integer(ins->type) &&
                        vy_ranges_width(from->type) == width
                    ? ins->arg[0]
                    : 0;
     }
-    if (ins->op == VYRE_OP_MAX && !vy_ranges_is_signed(ins->type)) {
+    if (ins->op == VYRE_OP_MAX && !vy_type_is_signed((vyre_type)ins->type)) {
         uint32_t larger = k->umin > r->known[ins->arg[1]].umax   ? ins->arg[0]
                           : k->umin > r->known[ins->arg[0]].umax ? ins->arg[1]
                                                                  : 0;
@@ -329,7 +327,7 @@ static void assume_comparison(vy_ranges *r, const vy_ins *ins, bool holds)
 {
     uint32_t x = ins->arg[0], y = ins->arg[1];
     uint8_t type = vy_ranges_get(r, x)->type;
-    bool is_signed = vy_ranges_is_signed(type);
+    bool is_signed = vy_type_is_signed((vyre_type)type);
     vy_known by;
     if (!vy_ranges_tracks(type)) {
         return;
@@ -432,7 +430,7 @@ static bool match_trips(const vy_ranges *r, uint32_t trips, uint32_t step, uint3
                         uint32_t *to)
 {
     const vy_ins *select = vy_ranges_get(r, trips);
-    if (select->op != VYRE_OP_SELECT || vy_ranges_is_signed(select->type) ||
+    if (select->op != VYRE_OP_SELECT || vy_type_is_signed((vyre_type)select->type) ||
         !is_literal(r, select->arg[2], 0)) {
         return false;
     }
@@ -496,7 +494,7 @@ static void assume_index(vy_ranges *r, uint32_t index, uint32_t trips)
 {
     uint32_t first, next, from, to;
     const vy_ins *phi = vy_ranges_get(r, index);
-    if (!vy_type_is_integer((vyre_type)phi->type) || !edges_of(r, phi, &first, &next)) {
+    if (!vy_ranges_is_integer(phi->type) || !edges_of(r, phi, &first, &next)) {
         return;
     }
     const vy_ins *move = vy_ranges_get(r, next);
@@ -508,7 +506,7 @@ static void assume_index(vy_ranges *r, uint32_t index, uint32_t trips)
     if (vy_ranges_get(r, step)->op == VYRE_OP_LITERAL) {
         assume_steps(r, index, first, step, down, r->known[trips].umax);
     }
-    bool is_signed = vy_ranges_is_signed(phi->type);
+    bool is_signed = vy_type_is_signed((vyre_type)phi->type);
     if (match_trips(r, trips, step, &from, &to) && starts_there(r, first, down, from, to) &&
         vy_ranges_get(r, from)->type == phi->type) {
         assume_order(r, from, index, false, is_signed);

@@ -14,7 +14,7 @@ static bool is_in_bounds(const vy_ranges *r, const vy_ins *ins, vy_bound bound)
 {
     uint8_t type = vy_ranges_get(r, ins->arg[0])->type;
     /* A negative index of few bits is no small number. */
-    if (vy_ranges_is_signed(type) && r->known[ins->arg[0]].smin < 0) {
+    if (vy_type_is_signed((vyre_type)type) && r->known[ins->arg[0]].smin < 0) {
         return false;
     }
     return vy_ranges_is_below(r, ins->arg[0], bound, true);
@@ -63,7 +63,7 @@ static void decide_division(vy_ranges *r, uint32_t index)
     const vy_ins *ins = vy_ranges_get(r, index);
     const vy_known *a = &r->known[ins->arg[0]], *b = &r->known[ins->arg[1]];
     uint32_t width = vy_ranges_width(ins->type);
-    bool is_signed = vy_ranges_is_signed(ins->type);
+    bool is_signed = vy_type_is_signed((vyre_type)ins->type);
     bool natural = !is_signed || (a->smin >= 0 && b->smin >= 0);
     bool is_rem = ins->op == VYRE_OP_REM;
     if (natural && is_rem &&
@@ -119,7 +119,7 @@ static void decide_operator(vy_ranges *r, uint32_t index)
         break;
     case VYRE_OP_MIN:
     case VYRE_OP_MAX: {
-        bool is_signed = vy_ranges_is_signed(ins->type);
+        bool is_signed = vy_type_is_signed((vyre_type)ins->type);
         bool is_min = ins->op == VYRE_OP_MIN, natural = !is_signed;
         bool low = vy_known_compare(VYRE_OP_LE, is_signed, a, b) == 1 ||
                    (natural && vy_ranges_is_below(r, x, vy_bound_value(r, y), false));
@@ -183,13 +183,13 @@ static uint32_t apply(vy_ranges *r, uint32_t index)
     uint32_t literal;
     switch ((vy_range_action)decision->action) {
     case VY_RANGE_LITERAL:
-        return vy_ssa_literal(ssa, type, (uint32_t)decision->bits);
+        return vy_ssa_literal(ssa, type, decision->bits);
     case VY_RANGE_SAME:
         return ssa->ins.data[index].arg[decision->with];
     case VY_RANGE_LOW_BITS:
     case VY_RANGE_SHIFT_RIGHT: {
         bool shifts = decision->action == VY_RANGE_SHIFT_RIGHT;
-        literal = vy_ssa_literal(ssa, shifts ? VYRE_TYPE_U32 : type, (uint32_t)decision->bits);
+        literal = vy_ssa_literal(ssa, shifts ? VYRE_TYPE_U32 : type, decision->bits);
         vy_ins *ins = &ssa->ins.data[index];
         ins->op = shifts ? VYRE_OP_SHR : VYRE_OP_AND;
         ins->arg[1] = literal;
@@ -226,7 +226,7 @@ bool vy_ranges_apply(vy_ranges *r)
         }
         if (r->decided_ends[b]) {
             vyre_type type = (vyre_type)ssa->ins.data[ssa->blocks.data[b].cond].type;
-            ssa->blocks.data[b].cond = vy_ssa_literal(ssa, type, (uint32_t)r->end_values[b]);
+            ssa->blocks.data[b].cond = vy_ssa_literal(ssa, type, r->end_values[b]);
         }
     }
     if (ssa->arena->failed) {
