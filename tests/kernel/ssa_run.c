@@ -162,7 +162,9 @@ static void check_claim(runner *r, const vy_ssa *form, const invocation *at, uin
         break;
     case VYRE_OP_DIV:
     case VYRE_OP_REM:
-        holds = y != 0 && (ins->type != VYRE_TYPE_I32 || x != 0x80000000u || y != UINT32_MAX);
+        holds = y != 0 && (!vy_type_is_signed((vyre_type)ins->type) ||
+                           vy_type_signed_value((vyre_type)ins->type, y) != -1 ||
+                           x != 1u << (vy_type_width((vyre_type)ins->type) - 1));
         break;
     default:
         break;
