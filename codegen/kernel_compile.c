@@ -71,13 +71,19 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
 {
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-    const vy_pass_context context = {.eval = vy_interp_eval};
+#ifdef NDEBUG
+    const bool verify_each = false;
+#else
+    const bool verify_each = true;
+#endif
+    const vy_pass_context context = {.eval = vy_interp_eval, .verify_each = verify_each};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         if (!passes[i].run(&c->ssa[segment], &context)) {
             return vy_diag_no_memory(c->diag);
         }
-        result = verify(c, segment, passes[i].name);
+        bool verifies = context.verify_each || i + 1 == count;
+        result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
     }
     for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
         c->ssa[segment].ins.data[i].unchecked = true;
@@ -460,8 +466,8 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         }
         return vy_diag_set(
             diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, dce or "
-            "canonical-nan",
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
+            "licm, ranges or canonical-nan",
             wanted);
     }
     return VYRE_OK;
