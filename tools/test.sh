@@ -53,11 +53,11 @@ say "tests"
 ctest --test-dir build -j "$jobs" -LE soak --output-on-failure --no-tests=error ||
     failures+=("tests of build/")
 
-shaders=(shaders/*.vyre)
+shaders=(shaders/*.vyre tests/programs/*.vyre)
 if [ -x build/bin/vyre-run ] && [ -e "${shaders[0]}" ]; then
-    say "examples of shaders/"
+    say "examples of shaders/ and tests/programs/"
     build/bin/vyre-run --examples "${shaders[@]}" || failures+=("vyre-run --examples")
-    say "examples of shaders/, validated"
+    say "the same, validated"
     build/bin/vyre-run --validate --examples "${shaders[@]}" ||
         failures+=("vyre-run --validate --examples")
 fi
