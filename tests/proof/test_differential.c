@@ -164,15 +164,17 @@ static void test_difference_is_made_small(void **state)
     }
     const vy_hooks hooks = {.kernel = plant};
     const vy_mode plain = {.target = VYRE_TARGET_VULKAN_1_2};
-    uint32_t found = 0;
-    for (uint64_t seed = 1; found < 2; seed++) {
+    bool found = false;
+    for (uint64_t seed = 1; !found; seed++) {
         vy_case c;
         vy_comparison comparison;
         vy_mode mode = plain;
         vy_case_generate(seed, &c);
         vy_compare(device, c.text.data, c.text.size, &c.info, &mode, &hooks, &comparison);
         if (comparison.verdict == VY_DIFFERENT) {
-            vy_shrink(device, &c, &mode, &hooks, 1500);
+            uint32_t runs = vy_shrink(device, &c, &mode, &hooks, 1500);
+            print_message("    seed %u: %u lines after %u comparisons\n", (unsigned)seed,
+                          count_lines(c.text.data), runs);
             vy_compare(device, c.text.data, c.text.size, &c.info, &mode, &hooks, &comparison);
             if (count_lines(c.text.data) > 15) {
                 fail_msg("seed %u: %u lines are left:\n%s", (unsigned)seed,
@@ -182,7 +184,7 @@ static void test_difference_is_made_small(void **state)
             check_parts(&c);
             vy_compare(device, c.text.data, c.text.size, &c.info, &mode, NULL, &comparison);
             assert_int_equal(comparison.verdict, VY_SAME);
-            found++;
+            found = true;
         }
         vy_case_finish(&c);
         assert_true(seed < 100);
@@ -190,8 +192,10 @@ static void test_difference_is_made_small(void **state)
     vyre_device_destroy(&device);
 }
 
-int main(void)
+/* Runs the tests whose names match the argument, such as '*small*'; without one all. */
+int main(int argc, char **argv)
 {
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generator_covers_every_construct),
         cmocka_unit_test(test_generator_is_deterministic),

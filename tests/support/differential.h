@@ -54,8 +54,8 @@ void vy_compare(vyre_device *device, const char *text, size_t size, const vy_gen
 /* Makes a differing program smaller as long as it still differs and does not race: takes away
  * statements, declarations and functions, puts bodies in the place of what holds them and operands
  * in the place of operators, and simplifies sizes, inputs, the grid and the mode. At most `limit`
- * comparisons. */
-void vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
+ * comparisons; returns how many there were. */
+uint32_t vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
                uint32_t limit);
 /* The program with its example lines (`//! run:`), its mode, and the command that runs it. Where
  * `folder` is not NULL it is written there, too. */

@@ -152,7 +152,7 @@ static void show(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks 
                  vy_comparison *comparison)
 {
     if (comparison->verdict == VY_DIFFERENT) {
-        vy_shrink(device, c, mode, hooks, SHRINK_LIMIT);
+        (void)vy_shrink(device, c, mode, hooks, SHRINK_LIMIT);
         vy_compare(device, c->text.data, c->text.size, &c->info, mode, hooks, comparison);
     }
     vy_case_print(c, mode, comparison, getenv("VYRE_FUZZ_DIR"));

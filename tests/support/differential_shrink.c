@@ -51,6 +51,11 @@ static bool try_edit(shrinker *s, uint32_t begin, uint32_t end, uint32_t from, u
 /* ---- Structure --------------------------------------------------------------------------------
  */
 
+static bool is_whole(const vy_part *part)
+{
+    return part->kind == VY_PART_STATEMENT || part->kind == VY_PART_DECLARATION;
+}
+
 /* From the outermost in; `backward` tries the last ones first, which nothing uses. */
 static bool drop_parts(shrinker *s, bool backward)
 {
@@ -59,14 +64,43 @@ static bool drop_parts(shrinker *s, bool backward)
     while (n < s->best->part_count) {
         uint32_t at = backward ? s->best->part_count - 1 - n : n;
         const vy_part *part = &s->best->parts[at];
-        bool is_whole = part->kind == VY_PART_STATEMENT || part->kind == VY_PART_DECLARATION;
-        if (is_whole && try_edit(s, part->begin, part->end, 0, 0, "")) {
+        if (is_whole(part) && try_edit(s, part->begin, part->end, 0, 0, "")) {
             smaller = true;
         } else {
             n++;
         }
     }
     return smaller;
+}
+
+/* The last of up to `length` statements or declarations that follow each other from `first` on. */
+static uint32_t last_of_run(const vy_case *c, uint32_t first, uint32_t length)
+{
+    uint32_t last = first;
+    for (uint32_t i = first + 1; i < c->part_count && length > 1; i++) {
+        if (is_whole(&c->parts[i]) && c->parts[i].begin == c->parts[last].end) {
+            last = i;
+            length--;
+        }
+    }
+    return last;
+}
+
+/* Several that stand together at once, which most of a program is gone by. */
+static void drop_runs(shrinker *s)
+{
+    for (uint32_t length = 16; length > 1; length /= 2) {
+        uint32_t i = 0;
+        while (i < s->best->part_count) {
+            const vy_part *first = &s->best->parts[i];
+            uint32_t last = is_whole(first) ? last_of_run(s->best, i, length) : i;
+            uint32_t end = s->best->parts[last].end;
+            if (last == i || !try_edit(s, first->begin, end, 0, 0, "")) {
+                /* Into it, or behind it where it held nothing. */
+                i++;
+            }
+        }
+    }
 }
 
 /* What stands in braces in the place of the statement that holds it. */
@@ -228,13 +262,14 @@ static void simplify_mode(shrinker *s)
     }
 }
 
-void vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
-               uint32_t limit)
+uint32_t vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
+                   uint32_t limit)
 {
     shrinker s = {device, mode, hooks, c, 0, limit};
     simplify_mode(&s);
-    bool smaller = drop_parts(&s, false);
     simplify_grid(&s);
+    drop_runs(&s);
+    bool smaller;
     do {
         smaller = drop_parts(&s, true);
         smaller |= hoist_bodies(&s);
@@ -243,6 +278,7 @@ void vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *h
     } while (smaller && s.runs < s.limit);
     simplify_grid(&s);
     simplify_inputs(&s);
+    return s.runs;
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------
