@@ -63,7 +63,9 @@ enum {
     VY_SPEC_FOLDED = 3,        /* bool: the launched grid is not the logical one; the launched
                                   workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
     VY_SPEC_NATIVE_DIVIDE = 4, /* bool: OpFDiv is correctly rounded on this device */
-    VY_SPEC_NATIVE_SQRT = 5    /* bool: so is Sqrt */
+    VY_SPEC_NATIVE_SQRT = 5,   /* bool: so is Sqrt */
+    VY_SPEC_ZERO_SUMS = 6      /* bool: this device leaves out additions of a zero that it knows,
+                                  which is wrong for -0 + 0 */
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)

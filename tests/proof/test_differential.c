@@ -59,18 +59,18 @@ static void test_generator_is_deterministic(void **state)
     (void)state;
     vy_text a;
     vy_generated info;
-    vy_case b;
+    vy_gen_case b;
     vy_text_init(&a, NULL);
     vy_generate(42, &a, &info);
-    vy_case_generate(42, &b);
+    vy_gen_case_generate(42, &b);
     assert_string_equal(a.data, b.text.data);
     assert_memory_equal(&info, &b.info, sizeof info);
     vy_text_finish(&a);
-    vy_case_finish(&b);
+    vy_gen_case_finish(&b);
 }
 
 /* Parts nest, statements and declarations are whole lines, and edits keep all that. */
-static void check_parts(const vy_case *c)
+static void check_parts(const vy_gen_case *c)
 {
     for (uint32_t i = 0; i < c->part_count; i++) {
         const vy_part *part = &c->parts[i];
@@ -89,20 +89,20 @@ static void test_parts_stay_right_when_edited(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        vy_case c;
-        vy_case_generate(seed, &c);
+        vy_gen_case c;
+        vy_gen_case_generate(seed, &c);
         check_parts(&c);
         for (uint32_t i = 0; i < c.part_count; i += 3) {
             vy_part part = c.parts[i];
             vy_part inner = c.parts[i + 1 < c.part_count ? i + 1 : i];
             if (part.kind == VY_PART_EXPRESSION && inner.end <= part.end) {
-                vy_case_edit(&c, part.begin, part.end, inner.begin, inner.end, NULL);
+                vy_gen_case_edit(&c, part.begin, part.end, inner.begin, inner.end, NULL);
             } else if (part.kind == VY_PART_STATEMENT) {
-                vy_case_edit(&c, part.begin, part.end, 0, 0, "");
+                vy_gen_case_edit(&c, part.begin, part.end, 0, 0, "");
             }
             check_parts(&c);
         }
-        vy_case_finish(&c);
+        vy_gen_case_finish(&c);
     }
 }
 
@@ -166,10 +166,10 @@ static void test_difference_is_made_small(void **state)
     const vy_mode plain = {.target = VYRE_TARGET_VULKAN_1_2};
     bool found = false;
     for (uint64_t seed = 1; !found; seed++) {
-        vy_case c;
+        vy_gen_case c;
         vy_comparison comparison;
         vy_mode mode = plain;
-        vy_case_generate(seed, &c);
+        vy_gen_case_generate(seed, &c);
         vy_compare(device, c.text.data, c.text.size, &c.info, &mode, &hooks, &comparison);
         if (comparison.verdict == VY_DIFFERENT) {
             uint32_t runs = vy_shrink(device, &c, &mode, &hooks, 1500);
@@ -186,7 +186,7 @@ static void test_difference_is_made_small(void **state)
             assert_int_equal(comparison.verdict, VY_SAME);
             found = true;
         }
-        vy_case_finish(&c);
+        vy_gen_case_finish(&c);
         assert_true(seed < 100);
     }
     vyre_device_destroy(&device);

@@ -55,12 +55,12 @@ void vy_compare(vyre_device *device, const char *text, size_t size, const vy_gen
  * statements, declarations and functions, puts bodies in the place of what holds them and operands
  * in the place of operators, and simplifies sizes, inputs, the grid and the mode. At most `limit`
  * comparisons; returns how many there were. */
-uint32_t vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
-               uint32_t limit);
+uint32_t vy_shrink(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_hooks *hooks,
+                   uint32_t limit);
 /* The program with its example lines (`//! run:`), its mode, and the command that runs it. Where
  * `folder` is not NULL it is written there, too. */
-void vy_case_print(const vy_case *c, const vy_mode *mode, const vy_comparison *comparison,
-                   const char *folder);
+void vy_gen_case_print(const vy_gen_case *c, const vy_mode *mode, const vy_comparison *comparison,
+                       const char *folder);
 
 /* Runs seeds [first, first + count), each in its mode: prints each difference with its shrunken
  * program (also into the folder VYRE_FUZZ_DIR), and how many were skipped. Returns the number of

@@ -148,14 +148,14 @@ void vy_optimised_free(uint32_t ***owned)
 #define MAX_SHOWN    5u
 #define SHRINK_LIMIT 1500u
 
-static void show(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
+static void show(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_hooks *hooks,
                  vy_comparison *comparison)
 {
     if (comparison->verdict == VY_DIFFERENT) {
         (void)vy_shrink(device, c, mode, hooks, SHRINK_LIMIT);
         vy_compare(device, c->text.data, c->text.size, &c->info, mode, hooks, comparison);
     }
-    vy_case_print(c, mode, comparison, getenv("VYRE_FUZZ_DIR"));
+    vy_gen_case_print(c, mode, comparison, getenv("VYRE_FUZZ_DIR"));
     fflush(stdout);
 }
 
@@ -167,11 +167,11 @@ uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const
         printf("there is no spirv-opt: no words are optimised\n");
     }
     for (uint64_t seed = first; seed < first + count; seed++) {
-        vy_case c;
+        vy_gen_case c;
         vy_comparison comparison;
         vy_mode mode = vy_mode_of_seed(device, seed);
         mode.optimised = mode.optimised && has_optimiser;
-        vy_case_generate(seed, &c);
+        vy_gen_case_generate(seed, &c);
         vy_compare(device, c.text.data, c.text.size, &c.info, &mode, hooks, &comparison);
         skipped += comparison.verdict == VY_SKIPPED;
         if (comparison.verdict == VY_DIFFERENT || comparison.verdict == VY_BROKEN) {
@@ -182,7 +182,7 @@ uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const
                 show(device, &c, &mode, hooks, &comparison);
             }
         }
-        vy_case_finish(&c);
+        vy_gen_case_finish(&c);
     }
     if (skipped) {
         printf("%u programs need what the device does not have\n", skipped);

@@ -13,11 +13,11 @@ typedef struct shrinker {
     vyre_device *device;
     vy_mode *mode;
     const vy_hooks *hooks;
-    vy_case *best;
+    vy_gen_case *best;
     uint32_t runs, limit;
 } shrinker;
 
-static bool still_differs(shrinker *s, const vy_case *c, const vy_mode *mode)
+static bool still_differs(shrinker *s, const vy_gen_case *c, const vy_mode *mode)
 {
     vy_comparison comparison;
     if (s->runs >= s->limit) {
@@ -36,15 +36,15 @@ static bool try_edit(shrinker *s, uint32_t begin, uint32_t end, uint32_t from, u
     if (kept >= end - begin) {
         return false;
     }
-    vy_case candidate;
-    vy_case_copy(s->best, &candidate);
-    vy_case_edit(&candidate, begin, end, from, to, text);
+    vy_gen_case candidate;
+    vy_gen_case_copy(s->best, &candidate);
+    vy_gen_case_edit(&candidate, begin, end, from, to, text);
     if (still_differs(s, &candidate, s->mode)) {
-        vy_case_finish(s->best);
+        vy_gen_case_finish(s->best);
         *s->best = candidate;
         return true;
     }
-    vy_case_finish(&candidate);
+    vy_gen_case_finish(&candidate);
     return false;
 }
 
@@ -74,7 +74,7 @@ static bool drop_parts(shrinker *s, bool backward)
 }
 
 /* The last of up to `length` statements or declarations that follow each other from `first` on. */
-static uint32_t last_of_run(const vy_case *c, uint32_t first, uint32_t length)
+static uint32_t last_of_run(const vy_gen_case *c, uint32_t first, uint32_t length)
 {
     uint32_t last = first;
     for (uint32_t i = first + 1; i < c->part_count && length > 1; i++) {
@@ -262,7 +262,7 @@ static void simplify_mode(shrinker *s)
     }
 }
 
-uint32_t vy_shrink(vyre_device *device, vy_case *c, vy_mode *mode, const vy_hooks *hooks,
+uint32_t vy_shrink(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_hooks *hooks,
                    uint32_t limit)
 {
     shrinker s = {device, mode, hooks, c, 0, limit};
@@ -346,7 +346,7 @@ static void print_element(vy_text *out, uint32_t row, const uint8_t *bytes)
     }
 }
 
-static void print_contents(vy_text *out, const vy_case *c, const vyre_binding_info *info)
+static void print_contents(vy_text *out, const vy_gen_case *c, const vyre_binding_info *info)
 {
     uint32_t row = vy_generate_find_type(vyre_type_keyword(info->type));
     uint32_t count = c->info.lengths[row];
@@ -370,7 +370,7 @@ static void print_contents(vy_text *out, const vy_case *c, const vyre_binding_in
     }
 }
 
-static void print_arguments(vy_text *out, const vy_case *c, const vyre_kernel *kernel)
+static void print_arguments(vy_text *out, const vy_gen_case *c, const vyre_kernel *kernel)
 {
     const vy_generated *info = &c->info;
     for (uint32_t i = 0; i < vyre_kernel_binding_count(kernel); i++) {
@@ -421,8 +421,8 @@ static void print_indented(vy_text *out, const char *text)
     }
 }
 
-void vy_case_print(const vy_case *c, const vy_mode *mode, const vy_comparison *comparison,
-                   const char *folder)
+void vy_gen_case_print(const vy_gen_case *c, const vy_mode *mode, const vy_comparison *comparison,
+                       const char *folder)
 {
     vyre_program *program = NULL;
     vyre_kernel *kernel = NULL;

@@ -368,7 +368,7 @@ static void kernel_body(vy_gen *g)
     vy_gen_end(g, part);
 }
 
-static void generate(uint64_t seed, vy_text *out, vy_generated *out_info, vy_case *parts)
+static void generate(uint64_t seed, vy_text *out, vy_generated *out_info, vy_gen_case *parts)
 {
     vy_gen state = {.out = out,
                     .parts = parts,
@@ -400,9 +400,9 @@ void vy_generate(uint64_t seed, vy_text *out, vy_generated *out_info)
     generate(seed, out, out_info, NULL);
 }
 
-void vy_case_generate(uint64_t seed, vy_case *out_case)
+void vy_gen_case_generate(uint64_t seed, vy_gen_case *out_case)
 {
-    *out_case = (vy_case){0};
+    *out_case = (vy_gen_case){0};
     vy_text_init(&out_case->text, NULL);
     generate(seed, &out_case->text, &out_case->info, out_case);
 }

@@ -55,20 +55,20 @@ typedef struct vy_part {
 } vy_part;
 
 /* A program with its parts, each behind the one that holds it. */
-typedef struct vy_case {
+typedef struct vy_gen_case {
     vy_text text;
     vy_generated info;
     vy_part *parts;
     uint32_t part_count, part_capacity;
-} vy_case;
+} vy_gen_case;
 
-void vy_case_generate(uint64_t seed, vy_case *out_case);
-void vy_case_copy(const vy_case *from, vy_case *out_case);
-void vy_case_finish(vy_case *c);
+void vy_gen_case_generate(uint64_t seed, vy_gen_case *out_case);
+void vy_gen_case_copy(const vy_gen_case *from, vy_gen_case *out_case);
+void vy_gen_case_finish(vy_gen_case *c);
 /* Replaces bytes [begin, end) by bytes [from, to) of the same text, which lie within them, or by
  * `text` where that is not NULL. Parts move along. */
-void vy_case_edit(vy_case *c, uint32_t begin, uint32_t end, uint32_t from, uint32_t to,
-                  const char *text);
+void vy_gen_case_edit(vy_gen_case *c, uint32_t begin, uint32_t end, uint32_t from, uint32_t to,
+                      const char *text);
 
 /* ---- Names and contents -----------------------------------------------------------------------
  */

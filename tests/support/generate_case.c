@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vy_case_copy(const vy_case *from, vy_case *out_case)
+void vy_gen_case_copy(const vy_gen_case *from, vy_gen_case *out_case)
 {
     *out_case = *from;
     vy_text_init(&out_case->text, NULL);
@@ -19,11 +19,11 @@ void vy_case_copy(const vy_case *from, vy_case *out_case)
     }
 }
 
-void vy_case_finish(vy_case *c)
+void vy_gen_case_finish(vy_gen_case *c)
 {
     vy_text_finish(&c->text);
     free(c->parts);
-    *c = (vy_case){0};
+    *c = (vy_gen_case){0};
 }
 
 /* Where the part lies after the edit; false where it is gone. */
@@ -52,8 +52,8 @@ static bool move_part(vy_part *part, uint32_t begin, uint32_t end, uint32_t from
     return false;
 }
 
-void vy_case_edit(vy_case *c, uint32_t begin, uint32_t end, uint32_t from, uint32_t to,
-                  const char *text)
+void vy_gen_case_edit(vy_gen_case *c, uint32_t begin, uint32_t end, uint32_t from, uint32_t to,
+                      const char *text)
 {
     vy_text edited;
     uint32_t kept = text ? (uint32_t)strlen(text) : to - from, count = 0;

@@ -171,7 +171,7 @@ void vy_gen_printf(vy_gen *g, const char *format, ...)
 
 uint32_t vy_gen_open(vy_gen *g, vy_part_kind kind, uint32_t type)
 {
-    vy_case *c = g->parts;
+    vy_gen_case *c = g->parts;
     if (!c) {
         return 0;
     }

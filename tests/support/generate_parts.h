@@ -78,7 +78,7 @@ typedef struct vy_gen_function {
 
 typedef struct vy_gen {
     vy_text *out;
-    vy_case *parts; /* NULL: parts are not noted */
+    vy_gen_case *parts; /* NULL: parts are not noted */
     vy_generated *info;
     const vy_language *language;
     uint64_t state;
