@@ -3,7 +3,8 @@
  * something in the unchanged words, fails the test.
  *   VALUE      the results differ from the interpreter's
  *   WORDS      tests/support/lint.c, for what no result on a processor's driver can show
- *   VALIDATOR  spirv-val */
+ *   VALIDATOR  spirv-val
+ * test_planted_parts.c has the faults of what stands before and behind the words. */
 #include "codegen/kernel.h"
 #include "codegen/spirv/interface.h"
 #include "tests/support/differential.h"

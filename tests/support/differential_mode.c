@@ -152,8 +152,14 @@ static void show(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_ho
                  vy_comparison *comparison)
 {
     if (comparison->verdict == VY_DIFFERENT) {
+        vy_comparison small;
         (void)vy_shrink(device, c, mode, hooks, SHRINK_LIMIT);
-        vy_compare(device, c->text.data, c->text.size, &c->info, mode, hooks, comparison);
+        vy_compare(device, c->text.data, c->text.size, &c->info, mode, hooks, &small);
+        if (small.verdict == VY_DIFFERENT) {
+            *comparison = small;
+        } else {
+            printf("the smaller program does not differ every time\n");
+        }
     }
     vy_gen_case_print(c, mode, comparison, getenv("VYRE_FUZZ_DIR"));
     fflush(stdout);

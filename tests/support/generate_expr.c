@@ -350,6 +350,7 @@ static bool load(vy_gen *g, uint32_t type)
         return false;
     }
     vy_gen_mark(g, "load");
+    mark_type(g, element);
     vy_gen_printf(g, "in_%s[", vy_gen_types[element].name);
     if (vy_gen_chance(g, 60)) {
         vy_gen_put(g, g->in_function ? "p_u32" : "gid.x");
