@@ -132,6 +132,33 @@ static void test_device_agrees_with_interpreter(void **state)
     vyre_device_destroy(&device);
 }
 
+/* Found by a generated program: a driver took x for x + 0 where it knew the zero. */
+static void test_minus_zero_plus_zero_is_plus_zero(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "program zeros\nin in_u32: u32[]\nout mine_a: u32[6]\nkernel {\n"
+        "    let z = bitcast<f32>(in_u32[0] | 0x80000000u)\n"
+        "    mine_a[0] = bitcast<u32>(z + 0.0)\n    mine_a[1] = bitcast<u32>(0.0 + z)\n"
+        "    mine_a[2] = bitcast<u32>(z - (-0.0))\n    mine_a[3] = bitcast<u32>(z + (-0.0))\n"
+        "    var sum = z\n    for i in 0 .. 2 { sum += f32(i * 0) }\n"
+        "    mine_a[4] = bitcast<u32>(sum)\n    mine_a[5] = bitcast<u32>(0.0 - (z + 0.0))\n}\n";
+    vy_generated info = {.groups = {1, 1, 1}};
+    vy_comparison comparison;
+    vyre_device *device = open_device();
+    if (!device) {
+        return;
+    }
+    info.lengths[vy_generate_find_type("u32")] = 1;
+    info.zero_inputs[vy_generate_find_type("u32")] = true;
+    const vy_mode mode = {.target = VYRE_TARGET_VULKAN_1_2};
+    vy_compare(device, text, sizeof text - 1, &info, &mode, NULL, &comparison);
+    if (comparison.verdict != VY_SAME) {
+        fail_msg("%s", comparison.message);
+    }
+    vyre_device_destroy(&device);
+}
+
 /* A fault of the emitter: signed `<` compares as if unsigned. */
 static void plant(void *user, vyre_kernel *kernel)
 {
@@ -201,6 +228,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_generator_is_deterministic),
         cmocka_unit_test(test_parts_stay_right_when_edited),
         cmocka_unit_test(test_device_agrees_with_interpreter),
+        cmocka_unit_test(test_minus_zero_plus_zero_is_plus_zero),
         cmocka_unit_test(test_difference_is_made_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
