@@ -15,6 +15,14 @@ static inline const uint32_t *vy_kernel_judge(vyre_interface interface, uint32_t
     return interface == VYRE_INTERFACE_ADDRESS ? vy_kernel_judge_address(out_word_count)
                                                : vy_kernel_judge_descriptor(out_word_count);
 }
+/* The grid of a program with `grid from`: engine/exec/judge.h. */
+const uint32_t *vy_kernel_grid_descriptor(uint32_t *out_word_count);
+const uint32_t *vy_kernel_grid_address(uint32_t *out_word_count);
+static inline const uint32_t *vy_kernel_grid(vyre_interface interface, uint32_t *out_word_count)
+{
+    return interface == VYRE_INTERFACE_ADDRESS ? vy_kernel_grid_address(out_word_count)
+                                               : vy_kernel_grid_descriptor(out_word_count);
+}
 /* Filling and copying by words, in the address form alone. One invocation for each word: a
  * workgroup is 256 invocations unless it is specialised to another size, the grid has one axis and
  * may be folded. They make no records and use no spill slots or tables, so those addresses are not
@@ -30,6 +38,9 @@ const uint32_t *vy_kernel_copy(uint32_t *out_word_count);
  * ELEMENTS the words to move. The table has two words for each, its place in the source and that in
  * the target; places are below 2^31. Words that are written are read by none. */
 const uint32_t *vy_kernel_gather(uint32_t *out_word_count);
+/* 8 x 4 x 4 invocations, each writing its lane and, in the upper half, the lanes of its subgroup to
+ * the word of its linear number. */
+const uint32_t *vy_kernel_lanes(uint32_t *out_word_count);
 /* What the device and its driver do: engine/exec/probe.c. One for each set of VYRE_FLOAT_* modes,
  * since drivers treat denormals by what a module declares. */
 const uint32_t *vy_kernel_probe_0(uint32_t *out_word_count);

@@ -20,11 +20,23 @@ typedef enum vyre_interface {
                               constant; needs bufferDeviceAddress */
 } vyre_interface;
 
-/* Float modes that the module declares; each needs the device property of the same name (for
- * 32-bit). */
-#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE 1u
-#define VYRE_FLOAT_DENORM_PRESERVE              2u
-#define VYRE_FLOAT_ROUNDING_RTE                 4u
+/* Float modes that the module declares; each needs the device property of the same name, for 32 or
+ * for 64 bits. Those for 64 bits are declared by modules that use f64. */
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE     1u
+#define VYRE_FLOAT_DENORM_PRESERVE                  2u
+#define VYRE_FLOAT_ROUNDING_RTE                     4u
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 8u
+#define VYRE_FLOAT_DENORM_PRESERVE_F64              16u
+#define VYRE_FLOAT_ROUNDING_RTE_F64                 32u
+#define VYRE_FLOAT_ALL                              63u
+
+/* What the modules ask of the device about subgroups in control flow; each needs its feature. Only
+ * modules that use subgroups ask. */
+typedef enum vyre_reconvergence {
+    VYRE_RECONVERGENCE_NONE,
+    VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
+    VYRE_RECONVERGENCE_MAXIMAL /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
+} vyre_reconvergence;
 
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -42,6 +54,7 @@ typedef struct vyre_kernel_params {
     const char *dump_after;
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
+    vyre_reconvergence reconvergence;
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */
@@ -108,6 +121,11 @@ VYRE_API void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding,
 VYRE_API int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name);
 VYRE_API int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name);
 VYRE_API uint32_t vyre_kernel_param_count(const vyre_kernel *kernel);
+/* Words that a dispatch gives for all parameters: one for each, low bits first; 64 bits take two, a
+ * vector one for each component. */
+VYRE_API uint32_t vyre_kernel_param_words(const vyre_kernel *kernel);
+/* The first of a parameter's words among them. */
+VYRE_API uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param);
 VYRE_API const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param);
 VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param);
 /* Bytes of spill slots that each invocation needs. */

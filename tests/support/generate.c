@@ -127,12 +127,13 @@ static void typed_line(vy_gen *g, const char *head, uint32_t type, uint32_t coun
 
 static void choose_types(vy_gen *g)
 {
-    uint32_t extras = 0;
+    /* Some programs have what every device and every judge knows. */
+    uint32_t extras = 0, most = vy_gen_chance(g, 30) ? 0 : 3;
     for (uint32_t t = 0; t < g->language->type_count; t++) {
         g->active[t] = t <= T_F32;
     }
     /* Three more at most, or programs would have too many buffers. */
-    for (uint32_t i = 0; i < 12 && extras < 3; i++) {
+    for (uint32_t i = 0; i < 12 && extras < most; i++) {
         uint32_t t = T_F32 + 1 + vy_gen_below(g, g->language->type_count - T_F32 - 1);
         if (g->language->has_type[t] && !g->active[t] && vy_gen_chance(g, 50)) {
             g->active[t] = true;
