@@ -1,0 +1,118 @@
+/* Conformance: every operator by type, operand shape and edge value, on the interpreter, through
+ * the folder and on the device, judged by an oracle of its own. VYRE_CONFORM=full runs more random
+ * points. Needs no source tree. */
+#include "tests/conform/batch.h"
+#include "tests/support/differential.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    vyre_device *device;
+    conform_values values;
+    conform_mode mode;
+} fixture;
+
+static uint32_t rounds(void)
+{
+    const char *how = getenv("VYRE_CONFORM");
+    return how && strcmp(how, "full") == 0 ? 64 : 1;
+}
+
+static int open_device(void **state)
+{
+    static fixture shared;
+    *state = &shared;
+    conform_values_init(&shared.values, 1);
+    if (getenv("VYRE_TESTS_NO_DEVICE")) {
+        print_message("no device wanted: the interpreter alone\n");
+        return 0;
+    }
+    shared.device = vy_test_device();
+    if (shared.device) {
+        shared.mode = conform_device_mode(shared.device);
+    }
+    return shared.device ? 0 : -1;
+}
+
+static int close_device(void **state)
+{
+    fixture *f = *state;
+    vyre_device_destroy(&f->device);
+    return 0;
+}
+
+static void run_base(fixture *f, conform_id base)
+{
+    conform_report report = {0};
+    conform_runner runner = {
+        .device = f->device, .mode = f->mode, .values = &f->values, .report = &report};
+    if (conform_vyre_type(base) == VYRE_TYPE_COUNT) {
+        print_message("    %s: not in this build's language\n", conform_types[base].keyword);
+        return;
+    }
+    for (int shape = 0; shape < CONFORM_SHAPE_COUNT; shape++) {
+        conform_run_shape(&runner, base, (conform_shape)shape);
+    }
+    for (uint32_t round = 1; round < rounds(); round++) {
+        conform_values_init(&f->values, 1 + round);
+        conform_run_shape(&runner, base, CONFORM_BUFFERS);
+    }
+    conform_values_init(&f->values, 1);
+    conform_print_report(&report);
+    assert_int_equal(report.failures, 0);
+}
+
+#define BASE(name, ID)                                                                             \
+    static void test_operators_of_##name(void **state)                                             \
+    {                                                                                              \
+        run_base(*state, CONFORM_##ID);                                                            \
+    }
+BASE(bool, BOOL)
+BASE(u8, U8)
+BASE(i8, I8)
+BASE(u16, U16)
+BASE(i16, I16)
+BASE(u32, U32)
+BASE(i32, I32)
+BASE(u64, U64)
+BASE(i64, I64)
+BASE(f16, F16)
+BASE(bf16, BF16)
+BASE(f32, F32)
+BASE(f64, F64)
+
+/* The interpreter does as it is told about denormals, whatever the device does. */
+static void test_interpreter_flushes_denormals_or_keeps_them(void **state)
+{
+    fixture *f = *state;
+    conform_report report = {0};
+    conform_runner runner = {.mode = f->mode, .values = &f->values, .report = &report};
+    runner.mode.flushes[CONFORM_F32] = !f->mode.flushes[CONFORM_F32];
+    conform_run_shape(&runner, CONFORM_F32, CONFORM_BUFFERS);
+    conform_run_shape(&runner, CONFORM_F32, CONFORM_SAME);
+    conform_print_report(&report);
+    assert_int_equal(report.failures, 0);
+    assert_true(report.rows > 40);
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test(test_operators_of_##name)
+    const struct CMUnitTest tests[] = {
+        ROW(bool), ROW(u8),
+        ROW(i8),   ROW(u16),
+        ROW(i16),  ROW(u32),
+        ROW(i32),  ROW(u64),
+        ROW(i64),  ROW(f16),
+        ROW(bf16), ROW(f32),
+        ROW(f64),  cmocka_unit_test(test_interpreter_flushes_denormals_or_keeps_them),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
