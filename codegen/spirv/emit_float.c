@@ -334,6 +334,28 @@ static uint32_t emit_rounding(vy_emitter *emitter, const vy_ins *ins, uint32_t v
     }
 }
 
+static bool is_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t wanted)
+{
+    uint32_t bits = 0;
+    return vy_emitter_literal(emitter, instruction, &bits) && bits == wanted;
+}
+
+/* Nothing but -0 + -0 gives -0. Mesa's processor driver takes x + 0 for x, which is not so where x
+ * is -0. */
+static uint32_t add(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
+{
+    vy_module *m = &emitter->module;
+    bool is_sum = ins->op == VYRE_OP_ADD;
+    uint32_t right = is_sum ? 0 : VY_F32_SIGN;
+    bool adds_zero = is_literal(emitter, ins->arg[0], 0) || is_literal(emitter, ins->arg[1], right);
+    uint32_t value = vy_f2(m, is_sum ? SpvOpFAdd : SpvOpFSub, operands[0], operands[1]);
+    if (!adds_zero) {
+        return value;
+    }
+    uint32_t is_zero = vy_b2f(m, SpvOpFOrdEqual, value, 0);
+    return vy_select_f(m, is_zero, vy_const_f32(m, 0), value);
+}
+
 uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
 {
     vy_module *m = &emitter->module;
@@ -346,9 +368,8 @@ uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *ope
     }
     switch ((int)ins->op) {
     case VYRE_OP_ADD:
-        return vy_f2(m, SpvOpFAdd, operands[0], operands[1]);
     case VYRE_OP_SUB:
-        return vy_f2(m, SpvOpFSub, operands[0], operands[1]);
+        return add(emitter, ins, operands);
     case VYRE_OP_MUL:
         return vy_f2(m, SpvOpFMul, operands[0], operands[1]);
     case VYRE_OP_DIV:
