@@ -12,7 +12,7 @@
 typedef struct tolerance {
     vyre_op op;
     double low, high;  /* domain of the first argument */
-    double ulp, slope; /* slope: of |x|; of |y log2 x| for pow */
+    double ulp, slope; /* slope: of |x|; for pow of |y log2 x|, of |y| for x from 0.5 to 2 */
     double absolute;
 } tolerance;
 
@@ -36,6 +36,7 @@ static const tolerance tolerances[] = {
     {VYRE_OP_TANH, -87, 87, 3, 2, 0x1p-22},
     {VYRE_OP_COSH, -87, 87, 3, 2, 0},
     {VYRE_OP_POW, (double)FLT_MIN, (double)FLT_MAX, 3, 3, 0},
+    {VYRE_OP_POW, 0.5, 2, 3, 9, 0},
 };
 /* With fast_math, Vulkan's: / for divisors of this range; sqrt is inherited from 1 / inversesqrt.
  */
@@ -256,7 +257,16 @@ static void bound(conform_answer *answer, conform_id id, const mpfr_t value, con
 
 static double argument_of(vyre_op op, double x, double y)
 {
-    return op == VYRE_OP_POW ? fabs(y * log2(x)) : fabs(x);
+    if (op != VYRE_OP_POW) {
+        return fabs(x);
+    }
+    return x >= 0.5 && x <= 2 ? fabs(y) : fabs(y * log2(x));
+}
+
+/* As IEEE 754 has it for every function; MPFR knows one NaN only, and gives 1 for pow(1, NaN). */
+static bool is_signalling(conform_id id, uint64_t bits)
+{
+    return conform_is_nan(id, bits) && !(bits & conform_least_normal(id) >> 1);
 }
 
 static conform_answer function(vyre_op op, conform_id id, const uint64_t *x,
@@ -270,6 +280,9 @@ static conform_answer function(vyre_op op, conform_id id, const uint64_t *x,
     conform_exact_decode(first, id, x[0]);
     conform_exact_decode(second, id, has_two ? x[1] : 0);
     if (conform_exact_function(op, value, first, second)) {
+        if (is_signalling(id, x[0]) || (has_two && is_signalling(id, x[1]))) {
+            mpfr_set_nan(value);
+        }
         const tolerance *row = find_tolerance(op, a, mode);
         answer.kind = CONFORM_FREE;
         answer.bits = flushed(id, conform_exact_round(id, value), mode);
