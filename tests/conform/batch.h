@@ -7,7 +7,7 @@
 #include "tests/conform/shape.h"
 #include "vyre/device.h"
 
-#define CONFORM_REASONS 32u
+#define CONFORM_REASONS 128u
 
 /* Why rows did not run: the message of an UNSUPPORTED_FEATURE, and how many rows in a shape. */
 typedef struct conform_reason {

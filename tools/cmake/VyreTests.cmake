@@ -58,6 +58,8 @@ foreach(dir IN LISTS vyre_test_dirs)
         endif()
         if(dir STREQUAL "conform")
             target_link_libraries(vyre_test_support_${dir} PUBLIC vyre::dep::mpfr vyre::dep::gmp)
+            target_compile_definitions(vyre_test_support_${dir}
+                PUBLIC VYRE_PIGLIT_DIR="${VYRE_DEPS_DIR}/piglit")
         endif()
     endif()
     foreach(source IN LISTS sources)
