@@ -89,10 +89,13 @@ bool conform_shape_takes(conform_shape shape, const conform_row *row)
 }
 
 /* Every edge for one operand; for two those of the first 16 with themselves, least with -1, least
- * with zero, and with others; for more some of the triples. */
+ * with zero, and with others; for more some of the triples. Then random ones. */
 static uint32_t all_literal_point(const conform_row *row, uint32_t element)
 {
     const uint32_t distances[4] = {0, 14, 10, 1 + (uint32_t)row->op % 9};
+    if (element >= 64) {
+        return CONFORM_PAIRS + CONFORM_TRIPLES + element * 61 % CONFORM_RANDOM;
+    }
     if (row->count == 1) {
         return element * CONFORM_EDGES;
     }
