@@ -96,6 +96,16 @@ uint32_t vyre_kernel_param_count(const vyre_kernel *kernel)
     return kernel ? kernel->param_count : 0;
 }
 
+uint32_t vyre_kernel_param_words(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->param_words : 0;
+}
+
+uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param)
+{
+    return kernel && param < kernel->param_count ? kernel->params[param].word : 0;
+}
+
 const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param)
 {
     return kernel && param < kernel->param_count ? kernel->params[param].name : "";

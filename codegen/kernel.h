@@ -23,7 +23,7 @@ typedef struct vy_kernel_segment {
 
 /* What the host knows when it plans a dispatch. */
 typedef struct vy_kernel_env {
-    const uint32_t *params;  /* param_count words */
+    const uint32_t *params;  /* vyre_kernel_param_words of them */
     const uint32_t *lengths; /* by binding; entries that are asked for are not read */
     uint32_t groups[3], workgroup[3];
 } vy_kernel_env;

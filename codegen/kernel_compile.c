@@ -199,6 +199,7 @@ static void copy_params(compiler *c)
     const vyre_program *program = c->program;
     vyre_kernel *k = c->kernel;
     k->param_count = program->params.count ? program->params.count - 1 : 0;
+    k->param_words = program->param_words;
     k->params = vy_arena_alloc(&k->arena, k->param_count, sizeof *k->params);
     for (uint32_t i = 0; k->params && i < k->param_count; i++) {
         k->params[i] = program->params.data[i + 1];
@@ -247,7 +248,7 @@ static void copy_tables(compiler *c)
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
         if (c->table_offsets[i] != UINT32_MAX && vy_vec_reserve(&k->arena, &words, table->count)) {
-            memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
+            memcpy(words.data + words.count, table->bytes, (size_t)table->count * 4);
             words.count += table->count;
         }
     }
@@ -282,7 +283,7 @@ static void describe(compiler *c)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
-            k->shared_size += program->exprs.data[buffer->count.root].bits *
+            k->shared_size += (uint32_t)program->exprs.data[buffer->count.root].bits[0] *
                               vyre_type_size((vyre_type)buffer->type);
         }
     }

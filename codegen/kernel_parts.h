@@ -58,7 +58,7 @@ struct vyre_kernel {
     bool is_inexact;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
-    uint32_t binding_count, param_count, segment_count, site_count, table_count;
+    uint32_t binding_count, param_count, param_words, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;
     vy_kernel_segment *segments;

@@ -2,6 +2,8 @@
  * written. Reads the program and the caller's arguments, makes a vy_bound. */
 #include "codegen/interp/machine.h"
 
+#define DEFAULT_SUBGROUP_WIDTH 32u
+
 static const vy_loc nowhere = {0, 0};
 
 static vyre_result refuse_buffer(vyre_diag *diag, const vy_buffer *buffer, const char *what)
@@ -17,22 +19,42 @@ static vyre_result refuse_buffer(vyre_diag *diag, const vy_buffer *buffer, const
 static vyre_result bind_params(const vyre_program *program, const vyre_interp_params *params,
                                vy_bound *bound, vyre_diag *diag)
 {
-    uint32_t count = program->params.count ? program->params.count - 1 : 0;
+    uint32_t count = program->param_words;
     if (params->param_count != count) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "the program has %u parameters and %u were given. Fix: give one value "
-                           "for each param, in declaration order",
+                           "the program's parameters take %u words and %u were given. Fix: give "
+                           "one word for each param in declaration order, two for 64 bits, low "
+                           "word first, and one for each component of a vector",
                            count, params->param_count);
     }
     if (count && params->params == NULL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "params is NULL. Fix: give the bits of %u parameters", count);
+                           "params is NULL. Fix: give the %u words of the parameters", count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        bool is_bool = program->params.data[i + 1].type == VYRE_TYPE_BOOL;
-        uint32_t bits = params->params[i];
-        bound->params[i] = is_bool ? bits != 0 : bits;
+        bound->params[i] = params->params[i];
     }
+    for (uint32_t i = 1; i < program->params.count; i++) {
+        const vy_named *param = &program->params.data[i];
+        if (param->type == VYRE_TYPE_BOOL) {
+            bound->params[param->word] = bound->params[param->word] != 0;
+        }
+    }
+    return VYRE_OK;
+}
+
+/* A program that names a width has that one everywhere. */
+static vyre_result bind_subgroups(const vyre_program *program, const vyre_interp_params *params,
+                                  vy_bound *bound, vyre_diag *diag)
+{
+    uint32_t width = params->subgroup_width ? params->subgroup_width : DEFAULT_SUBGROUP_WIDTH;
+    if (width > VY_INTERP_MAX_SUBGROUP || (width & (width - 1))) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "subgroup_width is %u. Fix: give a power of two from 1 to %u, or 0 for "
+                           "%u",
+                           width, VY_INTERP_MAX_SUBGROUP, DEFAULT_SUBGROUP_WIDTH);
+    }
+    bound->subgroup_width = program->subgroup_width ? program->subgroup_width : width;
     return VYRE_OK;
 }
 
@@ -263,13 +285,16 @@ vyre_result vy_bind(const vyre_program *program, const vyre_interp_params *param
     }
     out_bound->lengths =
         vy_arena_alloc(arena, (size_t)program->binding_count + 1, sizeof(uint32_t));
-    out_bound->params = vy_arena_alloc(arena, (size_t)program->params.count + 1, sizeof(uint32_t));
+    out_bound->params = vy_arena_alloc(arena, (size_t)program->param_words + 1, sizeof(uint32_t));
     uint32_t *scratch = vy_arena_alloc(arena, plan->host_scratch, sizeof(uint32_t));
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }
     out_bound->passes = params->passes ? params->passes : program->passes;
     vyre_result result = bind_params(program, params, out_bound, diag);
+    if (result == VYRE_OK) {
+        result = bind_subgroups(program, params, out_bound, diag);
+    }
     if (result == VYRE_OK) {
         result = check_grid_given(program, params, diag);
     }

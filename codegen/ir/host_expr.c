@@ -65,7 +65,7 @@ static uint32_t builtin_value(const vy_host_env *env, uint32_t builtin)
 static uint32_t evaluate_operator(const vyre_program *program, vy_range range, const vy_expr *expr,
                                   vy_eval_fn eval, const uint32_t *values)
 {
-    uint32_t operands[4] = {0};
+    uint64_t operands[4] = {0};
     uint32_t count = vy_op_get((vyre_op)expr->op)->operand_count;
     vyre_type operand = VYRE_TYPE_VOID;
     for (uint32_t i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ static uint32_t evaluate_operator(const vyre_program *program, vy_range range, c
     if (count) {
         operand = (vyre_type)program->exprs.data[expr->arg[0]].type;
     }
-    return eval((vyre_op)expr->op, (vyre_type)expr->type, operand, operands, false);
+    return (uint32_t)eval((vyre_op)expr->op, (vyre_type)expr->type, operand, operands, false);
 }
 
 uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_host_env *env,
@@ -88,10 +88,10 @@ uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_
         uint32_t value = 0;
         switch (expr->op) {
         case VYRE_OP_LITERAL:
-            value = expr->bits;
+            value = (uint32_t)expr->bits[0];
             break;
         case VYRE_OP_PARAM:
-            value = env->params[expr->ref - 1];
+            value = env->params[program->params.data[expr->ref].word];
             break;
         case VYRE_OP_BUILTIN:
             value = builtin_value(env, expr->ref);

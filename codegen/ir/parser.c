@@ -219,9 +219,6 @@ void vy_parser_fail_unknown(vy_parser *p, const vy_token *token)
     const char *similar = vy_names_similar(&p->names, text, token->name->length);
     if (type) {
         vy_parser_fail(p, token->loc, "there is no type %s. Fix: write %s", text, type);
-    } else if (token->name->symbol == VY_SYMBOL_FUTURE || strncmp(text, "subgroup_", 9) == 0) {
-        vy_parser_fail(p, token->loc,
-                       "'%s' is not available yet. Fix: use bool, u32, i32 and f32 values", text);
     } else if (advice) {
         vy_parser_fail(p, token->loc, "'%s' is not declared. Fix: %s", text, advice);
     } else if (similar) {
@@ -309,10 +306,6 @@ vyre_type vy_parser_type(vy_parser *p)
         vy_parser_fail(p, p->token.loc,
                        "void is the type of no value. Fix: write bool, u32, i32 or f32, or leave "
                        "out the result of a fn");
-    } else if (name->symbol == VY_SYMBOL_FUTURE) {
-        vy_parser_fail(p, p->token.loc,
-                       "the type '%s' is not available yet. Fix: write bool, u32, i32 or f32",
-                       name->text);
     } else if (type_of_other_languages(name->text)) {
         vy_parser_fail(p, p->token.loc, "there is no type %s. Fix: write %s", name->text,
                        type_of_other_languages(name->text));

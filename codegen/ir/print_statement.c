@@ -89,6 +89,20 @@ static void print_atomic(vy_printer *p, const vy_stmt *stmt)
     vy_text_printf(p->out, "%s)", orders[stmt->order & 3]);
 }
 
+static void print_subgroup(vy_printer *p, const vy_stmt *stmt)
+{
+    print_result(p, stmt);
+    vy_text_printf(p->out, "%s(", vy_subgroup_get((vyre_subgroup)stmt->subgroup)->text);
+    if (stmt->x.root) {
+        vy_print_expression(p, &stmt->x, false, 1);
+    }
+    if (stmt->y.root) {
+        vy_text_printf(p->out, ", ");
+        vy_print_expression(p, &stmt->y, true, 1);
+    }
+    vy_text_append(p->out, ")", 1);
+}
+
 static void print_uniform_load(vy_printer *p, const vy_stmt *stmt)
 {
     print_result(p, stmt);
@@ -196,6 +210,9 @@ static void print_simple(vy_printer *p, const vy_stmt *stmt)
         break;
     case VY_STMT_ATOMIC:
         print_atomic(p, stmt);
+        break;
+    case VY_STMT_SUBGROUP:
+        print_subgroup(p, stmt);
         break;
     case VY_STMT_UNIFORM_LOAD:
         print_uniform_load(p, stmt);

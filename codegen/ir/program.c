@@ -85,6 +85,8 @@ static const char *shape_use(const vyre_program *program)
             return "barrier";
         case VY_STMT_UNIFORM_LOAD:
             return "a uniform load";
+        case VY_STMT_SUBGROUP:
+            return vy_subgroup_get((vyre_subgroup)program->stmts.data[i].subgroup)->text;
         default:
             break;
         }

@@ -41,6 +41,7 @@ const char *vy_stmt_text(vy_stmt_kind kind)
                                                           [VY_STMT_ARRAY_STORE] = "store",
                                                           [VY_STMT_ATOMIC] = "atomic",
                                                           [VY_STMT_UNIFORM_LOAD] = "uniform load",
+                                                          [VY_STMT_SUBGROUP] = "subgroup operation",
                                                           [VY_STMT_CALL] = "call",
                                                           [VY_STMT_IF] = "if",
                                                           [VY_STMT_SWITCH] = "switch",
@@ -86,6 +87,14 @@ static void check_workgroup(vy_validator *v)
 static void check_rules(vy_validator *v)
 {
     const vyre_program *p = v->program;
+    if (p->subgroup_width && p->workgroup[0] % p->subgroup_width) {
+        vy_validator_fail(
+            v, (vy_loc){0, 0},
+            "`subgroup %u` needs a workgroup whose x is a multiple of it, not %u. Fix: "
+            "write `workgroup %u`",
+            p->subgroup_width, p->workgroup[0],
+            (p->workgroup[0] / p->subgroup_width + 1) * p->subgroup_width);
+    }
     if (p->passes == 0) {
         vy_validator_fail(v, (vy_loc){0, 0},
                           "`fixpoint 0` runs no pass. Fix: give the largest number of passes, at "
@@ -163,7 +172,7 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     uint32_t offender = 0;
     switch (buffer->mode) {
     case VYRE_BUFFER_SHARED:
-        if (root->op != VYRE_OP_LITERAL || root->bits == 0) {
+        if (root->op != VYRE_OP_LITERAL || root->bits[0] == 0) {
             vy_validator_fail(v, buffer->loc,
                               "the count of the shared buffer `%s` is no literal above 0. Fix: "
                               "write one, such as `shared %s : u32[256]`",
@@ -186,7 +195,7 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
         vy_validator_fail(v, p->exprs.data[offender].loc,
                           "the host cannot evaluate the count of `%s` before a dispatch. Fix: use "
                           "only literals, params, lengths of buffers that are not shared, "
-                          "num_groups and group_size, without f32",
+                          "num_groups and group_size, over bool, u32 and i32",
                           buffer->name);
     }
 }

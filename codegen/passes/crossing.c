@@ -35,6 +35,7 @@ static uint32_t declared_by(const vy_stmt *stmt)
     case VY_STMT_ATOMIC:
     case VY_STMT_UNIFORM_LOAD:
     case VY_STMT_CALL:
+    case VY_STMT_SUBGROUP:
         return stmt->result;
     default:
         return 0;
@@ -132,8 +133,12 @@ static uint32_t recompute_cost(crossing_walk *w, vy_range range)
     for (uint32_t e = range.begin; e < range.end && cost <= MAX_RECOMPUTE_COST; e++) {
         const vy_expr *expr = &program->exprs.data[e];
         switch ((int)expr->op) {
-        case VYRE_OP_LITERAL:
         case VYRE_OP_BUILTIN:
+            if (expr->ref >= VYRE_BUILTIN_LANE) {
+                return 0; /* lanes may be dealt out anew in another dispatch */
+            }
+            break;
+        case VYRE_OP_LITERAL:
         case VYRE_OP_PARAM:
         case VYRE_OP_LENGTH:
             break;
@@ -160,7 +165,7 @@ static uint32_t recompute_cost(crossing_walk *w, vy_range range)
         default:
             /* Two modules may round these differently on one device. */
             if (vy_tolerance_find((vyre_op)expr->op) ||
-                (program->fast_math && expr->type == VYRE_TYPE_F32)) {
+                (program->fast_math && vy_type_is_float((vyre_type)expr->type))) {
                 return 0;
             }
             cost++;
@@ -206,7 +211,11 @@ static vyre_result decide(crossing_walk *w, vyre_diag *diag)
         if (crossing->crossing != VY_CROSSING_SPILL) {
             continue;
         }
-        crossing->words = var->kind == VY_VAR_ARRAY ? var->array_count : 1;
+        crossing->words = vy_type_components((vyre_type)var->type) *
+                          (vy_type_width((vyre_type)var->type) == 64 ? 2 : 1);
+        if (var->kind == VY_VAR_ARRAY) {
+            crossing->words *= var->array_count;
+        }
         if (crossing->words > MAX_ARRAY_WORDS) {
             return vy_diag_set(diag, VYRE_ERROR_INVALID_PROGRAM, var->loc,
                                "the private array \"%s\" is used on both sides of a grid_sync and "

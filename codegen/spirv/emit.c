@@ -37,7 +37,7 @@ bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint32_
         emitter->ssa->ins.data[instruction].op != VYRE_OP_LITERAL) {
         return false;
     }
-    *out_bits = emitter->ssa->ins.data[instruction].bits;
+    *out_bits = (uint32_t)emitter->ssa->ins.data[instruction].bits;
     return true;
 }
 

@@ -132,9 +132,9 @@ static uint32_t emit_literal(vy_emitter *emitter, const vy_ins *ins)
     case VYRE_TYPE_BOOL:
         return vy_const_bool(&emitter->module, ins->bits != 0);
     case VYRE_TYPE_F32:
-        return vy_const_f32(&emitter->module, ins->bits);
+        return vy_const_f32(&emitter->module, (uint32_t)ins->bits);
     default:
-        return vy_const_u32(&emitter->module, ins->bits);
+        return vy_const_u32(&emitter->module, (uint32_t)ins->bits);
     }
 }
 

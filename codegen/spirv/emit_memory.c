@@ -133,13 +133,13 @@ uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer)
     if (row->count.root && row->count.root < program->exprs.count) {
         count = &program->exprs.data[row->count.root];
     }
-    if (!count || count->op != VYRE_OP_LITERAL || count->bits == 0) {
+    if (!count || count->op != VYRE_OP_LITERAL || count->bits[0] == 0) {
         return vy_emitter_fail(emitter, VYRE_ERROR_INVALID_PROGRAM, row->loc,
                                "shared buffer %s has no literal element count. Fix: write it as a "
                                "number of 1 or more",
                                row->name ? row->name : "");
     }
-    return count->bits;
+    return (uint32_t)count->bits[0];
 }
 
 static uint32_t shared_variable(vy_emitter *emitter, uint32_t buffer)
@@ -213,7 +213,7 @@ void vy_emit_store(vy_emitter *emitter, const vy_ins *ins)
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* The constant of `count` words; its type in *out_type. */
-static uint32_t constant_words(vy_module *m, const uint32_t *bits, uint32_t count,
+static uint32_t constant_words(vy_module *m, const vy_table *table, uint32_t first, uint32_t count,
                                uint32_t padded_count, uint32_t *out_type)
 {
     uint32_t *parts = vy_arena_alloc(m->arena, padded_count, sizeof *parts);
@@ -223,7 +223,8 @@ static uint32_t constant_words(vy_module *m, const uint32_t *bits, uint32_t coun
         return 0;
     }
     for (uint32_t i = 0; i < padded_count; i++) {
-        parts[i] = vy_const_u32(m, i < count ? bits[i] : 0);
+        uint64_t bits = i < count ? vy_table_value(table, first + i, 0) : 0;
+        parts[i] = vy_const_u32(m, (uint32_t)bits);
     }
     return vy_const_composite(m, *out_type, parts, padded_count);
 }
@@ -238,8 +239,8 @@ static uint32_t constant_rows(vy_module *m, const vy_table *table, uint32_t *out
     }
     for (uint32_t i = 0; i < row_count; i++) {
         uint32_t first = i * TABLE_ROW, left = table->count - first;
-        rows[i] = constant_words(m, table->bits + first, left < TABLE_ROW ? left : TABLE_ROW,
-                                 TABLE_ROW, &row_type);
+        rows[i] = constant_words(m, table, first, left < TABLE_ROW ? left : TABLE_ROW, TABLE_ROW,
+                                 &row_type);
     }
     *out_type = vy_type_array(m, row_type, row_count);
     return vy_const_composite(m, *out_type, rows, row_count);
@@ -256,9 +257,8 @@ static uint32_t table_variable(vy_emitter *emitter, uint32_t ref)
     const vy_table *table = &emitter->ssa->program->tables.data[ref];
     if (!emitter->tables[ref]) {
         uint32_t type = 0, value;
-        value = is_in_rows(table)
-                    ? constant_rows(m, table, &type)
-                    : constant_words(m, table->bits, table->count, table->count, &type);
+        value = is_in_rows(table) ? constant_rows(m, table, &type)
+                                  : constant_words(m, table, 0, table->count, table->count, &type);
         uint32_t variable = vy_global_variable(m, SpvStorageClassPrivate, type, value);
         vy_module_decorate(m, variable, SpvDecorationNonWritable, NULL, 0);
         vy_module_name(m, variable, table->name);

@@ -30,19 +30,19 @@ enum {
     VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
     VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
     VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
-    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the program's params */
+    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the words of the program's params */
 };
 
 /* Word of the first address, a multiple of 2; an address is its low word, then its high word. */
-static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param_count)
+static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param_words)
 {
-    return (VY_PARAM_LENGTHS + binding_count + param_count + 1) / 2 * 2;
+    return (VY_PARAM_LENGTHS + binding_count + param_words + 1) / 2 * 2;
 }
 /* Words of the whole block, in both forms: behind the bindings' addresses those of the hidden
  * buffers, from VY_HIDDEN_RECORDS on. */
-static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_count)
+static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_words)
 {
-    return vy_param_addresses(binding_count, param_count) +
+    return vy_param_addresses(binding_count, param_words) +
            2 * (binding_count + VY_HIDDEN_COUNT - 1);
 }
 

@@ -411,7 +411,7 @@ vyre_result vy_instance_prepare_empty(vyre_pipeline *p, vy_instance *in, vy_choi
 static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
                           uint32_t *words)
 {
-    uint32_t at = vy_param_addresses(p->binding_count, vyre_kernel_param_count(p->kernel));
+    uint32_t at = vy_param_addresses(p->binding_count, vyre_kernel_param_words(p->kernel));
     vy_piece hidden[VY_HIDDEN_COUNT];
     vy_instance_hidden(p, in, lane, hidden);
     for (uint32_t b = 0; b < p->binding_count + VY_HIDDEN_COUNT - 1; b++) {

@@ -292,7 +292,7 @@ static vyre_result check_counts(const vyre_kernel *kernel, const vyre_dispatch_p
                                 vyre_diag *diag)
 {
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    uint32_t count = vyre_kernel_param_count(kernel);
+    uint32_t count = vyre_kernel_param_words(kernel);
     if (params->binding_count != bindings || (bindings && !params->bindings)) {
         return refuse(diag, VYRE_DIAG_NONE, VYRE_ERROR_INVALID_ARGUMENT,
                       "the program has %u buffers and %u were bound. Fix: bind each buffer "
@@ -301,8 +301,9 @@ static vyre_result check_counts(const vyre_kernel *kernel, const vyre_dispatch_p
     }
     if (params->param_count != count || (count && !params->params)) {
         return refuse(diag, VYRE_DIAG_NONE, VYRE_ERROR_INVALID_ARGUMENT,
-                      "the program has %u parameters and %u were given. Fix: give one value "
-                      "for each param, in declaration order",
+                      "the program's parameters take %u words and %u were given. Fix: give one "
+                      "word for each param, in declaration order (64 bits take two, a vector one "
+                      "for each component)",
                       (unsigned)count, (unsigned)(params->params ? params->param_count : 0));
     }
     return VYRE_OK;
@@ -430,14 +431,14 @@ vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extent
 
 uint32_t vy_shape_block_words(const vyre_kernel *kernel)
 {
-    return vy_param_words(vyre_kernel_binding_count(kernel), vyre_kernel_param_count(kernel));
+    return vy_param_words(vyre_kernel_binding_count(kernel), vyre_kernel_param_words(kernel));
 }
 
 void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const uint32_t *params,
                          uint32_t pass_base, uint32_t *words)
 {
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    uint32_t count = vyre_kernel_param_count(kernel);
+    uint32_t count = vyre_kernel_param_words(kernel);
     memset(words, 0, vy_param_words(bindings, count) * sizeof *words);
     words[VY_PARAM_PASS_BASE] = pass_base;
     for (uint32_t i = 0; i < 3; i++) {
@@ -449,8 +450,14 @@ void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const
     for (uint32_t b = 0; b < bindings; b++) {
         words[VY_PARAM_LENGTHS + b] = shape->lengths[b];
     }
+    uint32_t *first = words + VY_PARAM_LENGTHS + bindings;
     for (uint32_t p = 0; p < count; p++) {
-        bool is_bool = vyre_kernel_param_type(kernel, p) == VYRE_TYPE_BOOL;
-        words[VY_PARAM_LENGTHS + bindings + p] = is_bool ? params[p] != 0 : params[p];
+        first[p] = params[p];
+    }
+    for (uint32_t p = 0; p < vyre_kernel_param_count(kernel); p++) {
+        if (vyre_kernel_param_type(kernel, p) == VYRE_TYPE_BOOL) {
+            uint32_t *word = &first[vyre_kernel_param_word(kernel, p)];
+            *word = *word != 0;
+        }
     }
 }

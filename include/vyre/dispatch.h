@@ -95,8 +95,9 @@ typedef struct vyre_dispatch_params {
     uint32_t struct_size;
     uint32_t binding_count;
     const vyre_binding *bindings; /* one for each non-shared buffer, in declaration order */
-    const uint32_t *params;       /* bits of each parameter, in declaration order */
-    uint32_t param_count;
+    const uint32_t *params;       /* words of the parameters, in declaration order: low bits first,
+                                     64 bits in two words, a vector in one for each component */
+    uint32_t param_count;         /* words: vyre_kernel_param_words */
     /* The grid: workgroups, or elements, or neither where the program has `grid over`. A dimension
      * after the first that is 0 is 1. */
     uint32_t groups[3], elements[3];

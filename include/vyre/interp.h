@@ -45,8 +45,10 @@ typedef struct vyre_interp_params {
     const vyre_allocator *allocator;
     vyre_host_buffer *buffers; /* one for each non-shared buffer, in declaration order */
     uint32_t buffer_count;
-    const uint32_t *params; /* bits of each param, in declaration order */
-    uint32_t param_count;
+    /* Words of all params, in declaration order: one for each (of 8 and 16 bits the low ones), two
+     * for 64 bits, the low one first, and one for each component of a vector. */
+    const uint32_t *params;
+    uint32_t param_count; /* words */
     /* The grid: workgroups, or elements (invocations, rounded up to workgroups), or neither where
      * the program has `grid over`. */
     uint32_t groups[3];
@@ -55,6 +57,9 @@ typedef struct vyre_interp_params {
     uint32_t passes;       /* overrides the fixpoint's limit; 0 keeps it */
     int flush_denormals;   /* 1: f32 denormals are flushed to zero with the sign kept */
     int detect_races;      /* 1: plain conflicting accesses are counted in the report */
+    /* Lanes of a subgroup where the program does not fix it: a power of two of 1 to 128; 0 is 32.
+     * The last subgroup of a workgroup may have fewer invocations. */
+    uint32_t subgroup_width;
 } vyre_interp_params;
 
 typedef struct vyre_interp_report {

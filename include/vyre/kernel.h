@@ -108,6 +108,11 @@ VYRE_API void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding,
 VYRE_API int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name);
 VYRE_API int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name);
 VYRE_API uint32_t vyre_kernel_param_count(const vyre_kernel *kernel);
+/* Words that a dispatch gives for all parameters: one for each, low bits first; 64 bits take two, a
+ * vector one for each component. */
+VYRE_API uint32_t vyre_kernel_param_words(const vyre_kernel *kernel);
+/* The first of a parameter's words among them. */
+VYRE_API uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param);
 VYRE_API const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param);
 VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param);
 /* Bytes of spill slots that each invocation needs. */

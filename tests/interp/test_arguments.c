@@ -76,7 +76,7 @@ static void test_null_arguments_and_params_are_refused(void **state)
                                "kernel { o[0] = n }\n";
     vy_case c = {.params = {.groups = {1}}};
     vy_case_bind(&c, out, 1);
-    check_refused(&c, text, "1 parameters and 0");
+    check_refused(&c, text, "take 1 words and 0");
     vy_case_param(&c, 5);
     vyre_program *program = vy_case_parse(text);
     c.params.buffers = c.buffers;

@@ -171,7 +171,7 @@ static uint32_t settled_bits(vyre_builder *b, vyre_type type, vyre_expr value)
     vyre_program *program = finish(b);
     const vy_expr *expr = bound(program, 1);
     assert_int_equal(expr->op, VYRE_OP_LITERAL);
-    uint32_t bits = expr->bits;
+    uint32_t bits = (uint32_t)expr->bits[0];
     vyre_program_destroy(&program);
     return bits;
 }
@@ -204,7 +204,7 @@ static void test_builder_gives_literals_the_type_they_meet(void **state)
         assert_int_equal(program->exprs.data[i].type, VYRE_TYPE_I32);
     }
     assert_int_equal(program->exprs.count, 8);
-    assert_int_equal(program->exprs.data[3].bits, 0xfffffffdu);
+    assert_int_equal(program->exprs.data[3].bits[0], 0xfffffffdu);
     vyre_program_destroy(&program);
 
     /* Comparisons of literals alone are between u32. */
@@ -273,7 +273,7 @@ static void test_builder_folds_the_sign_into_a_literal(void **state)
     vyre_program *program = finish(b);
     assert_int_equal(bound(program, 1)->op, VYRE_OP_NEGATE);
     const vy_expr *literal = &program->exprs.data[1];
-    assert_int_equal(literal->bits, 4);
+    assert_int_equal(literal->bits[0], 4);
     assert_string_equal(program->constants.data[literal->ref - 1].name, "n");
     vyre_program_destroy(&program);
 }
@@ -287,7 +287,7 @@ static void test_builder_casts_untyped_literals_by_their_sign(void **state)
     vyre_build_let(b, "w", VYRE_TYPE_VOID, vyre_build_cast(b, VYRE_TYPE_I32, num(b, 3000000000u)));
     vyre_program *program = finish(b);
     assert_int_equal(program->exprs.data[1].type, VYRE_TYPE_I32);
-    assert_int_equal(program->exprs.data[1].bits, 0xfffffffdu);
+    assert_int_equal(program->exprs.data[1].bits[0], 0xfffffffdu);
     assert_int_equal(program->exprs.data[3].type, VYRE_TYPE_U32);
     vyre_program_destroy(&program);
 }
@@ -367,7 +367,7 @@ static void test_builder_places_calls_with_their_arguments(void **state)
     assert_int_equal(call->arg[1], 2);
     const uint32_t *placed = program->call_args.data + call->arg[0];
     assert_int_equal(program->exprs.data[placed[0]].op, VYRE_OP_CALL);
-    assert_int_equal(program->exprs.data[placed[1]].bits, 0xfffffffcu);
+    assert_int_equal(program->exprs.data[placed[1]].bits[0], 0xfffffffcu);
     assert_int_equal(program->functions.data[1].parameter_count, 2);
     assert_int_equal(program->functions.data[1].first_parameter, 1);
     vyre_program_destroy(&program);

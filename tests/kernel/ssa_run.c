@@ -97,7 +97,7 @@ static void make_buffers(runner *r, const vy_kernel_env *env)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
-            r->buffers[i].count = program->exprs.data[buffer->count.root].bits;
+            r->buffers[i].count = (uint32_t)program->exprs.data[buffer->count.root].bits[0];
             r->buffers[i].words = calloc(r->buffers[i].count + 1u, 4);
             continue;
         }
@@ -167,7 +167,7 @@ static uint32_t atomic(uint32_t old, const vy_ins *ins, vyre_type type, uint32_t
         [VYRE_ATOMIC_AND] = VYRE_OP_AND, [VYRE_ATOMIC_OR] = VYRE_OP_OR,
         [VYRE_ATOMIC_XOR] = VYRE_OP_XOR,
     };
-    uint32_t operands[4] = {old, x, 0, 0};
+    uint64_t operands[4] = {old, x, 0, 0};
     switch (ins->atomic) {
     case VYRE_ATOMIC_LOAD:
         return old;
@@ -177,7 +177,7 @@ static uint32_t atomic(uint32_t old, const vy_ins *ins, vyre_type type, uint32_t
     case VYRE_ATOMIC_COMPARE_EXCHANGE:
         return old == x ? y : old;
     default:
-        return vy_interp_eval(ops[ins->atomic], type, type, operands, false);
+        return (uint32_t)vy_interp_eval(ops[ins->atomic], type, type, operands, false);
     }
 }
 
@@ -198,13 +198,14 @@ static void record(runner *r, uint32_t lane, uint32_t site)
 
 static uint32_t pure(runner *r, const vy_ssa *form, const invocation *at, const vy_ins *ins)
 {
-    uint32_t operands[4] = {0, 0, 0, 0}, count = vy_ssa_operand_count(ins);
+    uint64_t operands[4] = {0, 0, 0, 0};
+    uint32_t count = vy_ssa_operand_count(ins);
     for (uint32_t i = 0; i < count; i++) {
         operands[i] = at->values[ins->arg[i]];
     }
     vyre_type type = (vyre_type)form->ins.data[ins->arg[0]].type;
-    uint32_t value = vy_interp_eval((vyre_op)ins->op, (vyre_type)ins->type, type, operands,
-                                    r->params->flush_denormals);
+    uint32_t value = (uint32_t)vy_interp_eval((vyre_op)ins->op, (vyre_type)ins->type, type,
+                                              operands, r->params->flush_denormals);
     bool keeps = ins->op == VYRE_OP_SELECT || ins->op == VYRE_OP_BITCAST ||
                  (ins->op == VYRE_OP_CAST && type == VYRE_TYPE_F32);
     bool is_nan = (value & 0x7fffffffu) > 0x7f800000u;
@@ -253,7 +254,7 @@ static uint32_t execute(runner *r, const vy_ssa *form, invocation *at, uint32_t 
     uint32_t value, index;
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return ins->bits;
+        return (uint32_t)ins->bits;
     case VYRE_OP_BUILTIN:
         return builtin(r, lane, ins->ref);
     case VYRE_OP_PARAM:
@@ -263,9 +264,7 @@ static uint32_t execute(runner *r, const vy_ssa *form, invocation *at, uint32_t 
         return r->buffers[ins->ref].count;
     case VYRE_OP_TABLE:
         index = at->values[ins->arg[0]];
-        return index < r->program->tables.data[ins->ref].count
-                   ? r->program->tables.data[ins->ref].bits[index]
-                   : 0;
+        return (uint32_t)vy_table_value(&r->program->tables.data[ins->ref], index, 0);
     case VYRE_OP_LOAD:
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:

@@ -69,7 +69,7 @@ void case_build(ssa_case *c, uint32_t segment)
     check(c, "build");
 }
 
-static uint32_t eval(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
+static uint64_t eval(vyre_op op, vyre_type result, vyre_type operand, const uint64_t *operands,
                      bool flush_denormals)
 {
     (void)flush_denormals;

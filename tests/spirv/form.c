@@ -56,7 +56,7 @@ uint32_t form_buffer(form *f, vyre_buffer_mode mode, const char *name, vyre_type
 uint32_t form_shared(form *f, const char *name, vyre_type type, uint32_t count)
 {
     vy_buffer buffer = {.name = name, .mode = VYRE_BUFFER_SHARED, .type = (uint8_t)type};
-    vy_expr literal = {.op = VYRE_OP_LITERAL, .type = VYRE_TYPE_U32, .bits = count};
+    vy_expr literal = {.op = VYRE_OP_LITERAL, .type = VYRE_TYPE_U32, .bits = {count, 0}};
     uint32_t at = f->program.exprs.count;
     assert_true(vy_vec_push(&f->arena, &f->program.exprs, literal));
     buffer.count = (vy_range){at, at + 1, at};
@@ -67,14 +67,15 @@ uint32_t form_shared(form *f, const char *name, vyre_type type, uint32_t count)
 
 uint32_t form_param(form *f, const char *name, vyre_type type)
 {
-    vy_named param = {.name = name, .type = (uint8_t)type};
+    vy_named param = {.name = name, .type = (uint8_t)type, .word = f->program.param_words++};
     assert_true(vy_vec_push(&f->arena, &f->program.params, param));
     return f->program.params.count - 1;
 }
 
 uint32_t form_table(form *f, const char *name, vyre_type type, const uint32_t *bits, uint32_t count)
 {
-    vy_table table = {.name = name, .type = (uint8_t)type, .bits = bits, .count = count};
+    vy_table table = {
+        .name = name, .type = (uint8_t)type, .bytes = (const uint8_t *)bits, .count = count};
     assert_true(vy_vec_push(&f->arena, &f->program.tables, table));
     return f->program.tables.count - 1;
 }

@@ -137,8 +137,9 @@ static vyre_result parse_float(const char *text, size_t length, uint32_t *out_bi
             lower[i] = number[i] >= 'A' && number[i] <= 'Z' ? (char)(number[i] | 0x20) : number[i];
         }
         lower[size] = 0;
-        *out_bits = sign | (is_hex ? vy_number_read_hex(lower + 2, size - 2)
-                                   : vy_number_read_decimal(lower, size));
+        *out_bits =
+            sign | (is_hex ? (uint32_t)vy_number_read_hex(VYRE_TYPE_F32, lower + 2, size - 2)
+                           : (uint32_t)vy_number_read_decimal(VYRE_TYPE_F32, lower, size));
     } else {
         return refuse(diag, text, length,
                       "no f32. Fix: give a number such as 1.5, -2e-3, 0x1.8p3, inf or nan");
@@ -176,7 +177,7 @@ vyre_result vy_value_parse(const char *text, size_t length, vyre_type type, uint
 void vy_value_format(vyre_type type, uint32_t bits, char out[VY_VALUE_TEXT_SIZE])
 {
     uint32_t magnitude = bits & 0x7fffffffu;
-    char number[VY_F32_TEXT_SIZE];
+    char number[VY_FLOAT_TEXT_SIZE];
     if (type == VYRE_TYPE_I32) {
         snprintf(out, VY_VALUE_TEXT_SIZE, "%lld",
                  bits > INT32_MAX ? (long long)bits - ((long long)1 << 32) : (long long)bits);
@@ -184,7 +185,7 @@ void vy_value_format(vyre_type type, uint32_t bits, char out[VY_VALUE_TEXT_SIZE]
         snprintf(out, VY_VALUE_TEXT_SIZE, "%s%s", bits >> 31 ? "-" : "",
                  magnitude > 0x7f800000u ? "nan" : "inf");
     } else if (type == VYRE_TYPE_F32) {
-        vy_number_write_f32(magnitude, number);
+        vy_number_write(VYRE_TYPE_F32, magnitude, number);
         snprintf(out, VY_VALUE_TEXT_SIZE, "%s%s", bits >> 31 ? "-" : "", number);
     } else if (type == VYRE_TYPE_BOOL) {
         snprintf(out, VY_VALUE_TEXT_SIZE, "%d", bits != 0);
