@@ -172,13 +172,14 @@ static vyre_result interpret(execution *x, const uint32_t *words, uint32_t word_
     vyre_host_buffer buffers[MAX_BINDINGS];
     vyre_interp_report report;
     uint32_t count = 0, elements = conform_shape_elements(x->batch.shape);
+    uint32_t components = conform_shape_components(x->batch.shape);
     for (uint32_t s = 0; s < CONFORM_SLOT_COUNT; s++) {
         if (x->inputs[s]) {
-            buffers[count++] = (vyre_host_buffer){x->inputs[s], CONFORM_POINTS};
+            buffers[count++] = (vyre_host_buffer){x->inputs[s], CONFORM_POINTS / components};
         }
     }
     for (uint32_t r = 0; r < x->batch.count; r++) {
-        buffers[count++] = (vyre_host_buffer){x->wanted[r], elements};
+        buffers[count++] = (vyre_host_buffer){x->wanted[r], elements / components};
     }
     vyre_interp_params params = {.struct_size = sizeof params,
                                  .buffers = buffers,
@@ -195,15 +196,17 @@ static vyre_result dispatch_on_device(execution *x, const uint32_t *words, uint3
     vyre_binding bindings[MAX_BINDINGS] = {{.kind = VYRE_BINDING_NONE}};
     vyre_dispatch_params params;
     uint32_t count = 0, elements = conform_shape_elements(x->batch.shape);
+    uint32_t components = conform_shape_components(x->batch.shape);
     for (uint32_t s = 0; s < CONFORM_SLOT_COUNT; s++) {
         if (x->inputs[s]) {
-            bindings[count++] = (vyre_binding){
-                .kind = VYRE_BINDING_HOST, .count = CONFORM_POINTS, .in = x->inputs[s]};
+            bindings[count++] = (vyre_binding){.kind = VYRE_BINDING_HOST,
+                                               .count = CONFORM_POINTS / components,
+                                               .in = x->inputs[s]};
         }
     }
     for (uint32_t r = 0; r < x->batch.count; r++) {
-        bindings[count++] =
-            (vyre_binding){.kind = VYRE_BINDING_HOST, .count = elements, .out = x->got[r]};
+        bindings[count++] = (vyre_binding){
+            .kind = VYRE_BINDING_HOST, .count = elements / components, .out = x->got[r]};
     }
     vyre_dispatch_params_init(&params);
     params.bindings = bindings;

@@ -6,7 +6,7 @@
 
 #define WORKING_BITS 200
 
-static void set_widest_range(void)
+void conform_exact_begin(void)
 {
     (void)mpfr_set_emin(mpfr_get_emin_min());
     (void)mpfr_set_emax(mpfr_get_emax_max());
@@ -24,7 +24,7 @@ void conform_exact_decode(mpfr_t x, conform_id id, uint64_t bits)
     const conform_type *t = &conform_types[id];
     uint64_t magnitude = bits & ~conform_sign_bit(id), hidden = conform_least_normal(id);
     int is_negative = (bits & conform_sign_bit(id)) != 0;
-    set_widest_range();
+    conform_exact_begin();
     mpfr_set_prec(x, (mpfr_prec_t)t->precision);
     if (magnitude > conform_infinity(id)) {
         mpfr_set_nan(x);
@@ -63,7 +63,7 @@ static uint64_t encode(conform_id id, const mpfr_t x)
     long exponent = (long)mpfr_get_exp(x) + t->emax - 3;
     long shift = exponent > 0 ? exponent : 0;
     mpfr_t scaled;
-    set_widest_range();
+    conform_exact_begin();
     mpfr_init2(scaled, (mpfr_prec_t)t->precision);
     mpfr_mul_2si(scaled, x, t->emax + (long)t->precision - 3 - shift, MPFR_RNDN);
     uint64_t fraction = mpfr_get_uj(scaled, MPFR_RNDN);
@@ -91,7 +91,7 @@ uint64_t conform_exact_round(conform_id id, const mpfr_t x)
 uint64_t conform_exact_from_double(conform_id id, double value)
 {
     mpfr_t x;
-    set_widest_range();
+    conform_exact_begin();
     mpfr_init2(x, 53);
     mpfr_set_d(x, value, MPFR_RNDN);
     uint64_t bits = conform_exact_round(id, x);
@@ -226,7 +226,7 @@ static bool compute_function(vyre_op op, mpfr_t r, const mpfr_t x, const mpfr_t 
 
 bool conform_exact_function(vyre_op op, mpfr_t out, const mpfr_t x, const mpfr_t y)
 {
-    set_widest_range();
+    conform_exact_begin();
     mpfr_set_prec(out, WORKING_BITS);
     bool is_function = compute_function(op, out, x, y);
     if (op == VYRE_OP_RSQRT && mpfr_zero_p(x) && mpfr_signbit(x)) {

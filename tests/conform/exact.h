@@ -7,6 +7,8 @@
 
 #include <mpfr.h>
 
+/* MPFR's range of exponents is one for all: before any other call of MPFR's. */
+void conform_exact_begin(void);
 /* x is given the precision that it needs. */
 void conform_exact_decode(mpfr_t x, conform_id id, uint64_t bits);
 /* Rounded to nearest even, denormals and overflow as IEEE has them; NaN is the quiet one. */

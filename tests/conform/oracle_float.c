@@ -180,6 +180,7 @@ static uint64_t to_integer(conform_id result, const mpfr_t x)
 static uint64_t from_integer(conform_id result, conform_id operand, uint64_t bits)
 {
     mpfr_t x;
+    conform_exact_begin();
     mpfr_init2(x, 64);
     bits &= conform_mask(operand);
     if (conform_types[operand].kind == CONFORM_SIGNED && (bits & conform_sign_bit(operand))) {
@@ -200,8 +201,11 @@ static conform_answer cast(conform_id result, conform_id operand, uint64_t bits)
     if (!conform_is_float(operand)) {
         return exact(from_integer(result, operand, bits));
     }
-    if (result == operand) {
+    if (result == operand && operand != CONFORM_BF16) {
         return exact(bits);
+    }
+    if (operand == CONFORM_BF16 && result == CONFORM_F32) { /* a load, which keeps bits */
+        return exact(bits << 16);
     }
     if (result == CONFORM_BOOL) {
         return exact((bits & ~conform_sign_bit(operand)) != 0);
@@ -289,8 +293,7 @@ static conform_answer function(vyre_op op, conform_id id, const uint64_t *x,
         answer.may_flush = mode->flushes[id];
         if (row && isfinite(a) && isfinite(b) && !mpfr_nan_p(value) &&
             (op == VYRE_OP_POW || !mpfr_inf_p(value))) {
-            (void)mpfr_set_emin(mpfr_get_emin_min());
-            (void)mpfr_set_emax(mpfr_get_emax_max());
+            conform_exact_begin();
             bound(&answer, id, value, row, argument_of(op, a, b));
         }
     }
@@ -312,6 +315,7 @@ static void loosen(conform_answer *answer, vyre_op op, conform_id id, const uint
     answer->kind = CONFORM_FREE;
     if (in_domain) {
         mpfr_t exact_value;
+        conform_exact_begin();
         mpfr_init2(exact_value, 53);
         mpfr_set_d(exact_value, value, MPFR_RNDN);
         bound(answer, id, exact_value, row, 0.0);

@@ -92,7 +92,7 @@ static bool shape_takes(vyre_op op, vy_shape shape, conform_row *row)
         row->slots[0] = CONFORM_C0;
         row->slots[1] = CONFORM_X0;
         row->slots[2] = CONFORM_X1;
-        return true;
+        return base != CONFORM_BF16;
     case VY_SHAPE_FLOAT_TEST:
         row->result = CONFORM_BOOL;
         return takes_float(op, base);
@@ -115,17 +115,27 @@ static conform_row row_of(vyre_op op, conform_id base)
     return row;
 }
 
+/* bf16 is a type of elements alone: what a load gives is f32, what a store takes too. */
+static bool casts(conform_id from, conform_id to)
+{
+    if (from == CONFORM_BF16 || to == CONFORM_BF16) {
+        return from == CONFORM_F32 || to == CONFORM_F32 || from == to;
+    }
+    return true;
+}
+
 static uint32_t casts_of(conform_id base, conform_row *rows)
 {
     uint32_t count = 0;
     for (int to = 0; to < CONFORM_TYPE_COUNT; to++) {
-        if (conform_vyre_type((conform_id)to) == VYRE_TYPE_COUNT) {
+        bool bits_only = to != CONFORM_BOOL && base != CONFORM_BOOL && to != CONFORM_BF16 &&
+                         base != CONFORM_BF16;
+        if (conform_vyre_type((conform_id)to) == VYRE_TYPE_COUNT || !casts(base, (conform_id)to)) {
             continue;
         }
         rows[count] = row_of(VYRE_OP_CAST, base);
         rows[count++].result = (conform_id)to;
-        if (to != CONFORM_BOOL && base != CONFORM_BOOL &&
-            conform_types[to].width == conform_types[base].width) {
+        if (bits_only && conform_types[to].width == conform_types[base].width) {
             rows[count] = row_of(VYRE_OP_BITCAST, base);
             rows[count++].result = (conform_id)to;
         }
@@ -145,6 +155,8 @@ uint32_t conform_rows_of(conform_id base, conform_row *rows)
         rows[count++] = row;
         if (info->shape == VY_SHAPE_SHIFT) {
             row.slots[1] = CONFORM_N0;
+            rows[count++] = row;
+            row.slots[1] = CONFORM_X1;
             rows[count++] = row;
         }
     }

@@ -24,16 +24,21 @@ const conform_type conform_types[CONFORM_TYPE_COUNT] = {
 
 vyre_type conform_vyre_type(conform_id id)
 {
+    return conform_vyre_type_named(conform_types[id].keyword);
+}
+
+vyre_type conform_vyre_type_named(const char *keyword)
+{
     static const struct {
         const char *keyword;
         vyre_type type;
     } known[] = {
-#define VYRE_X(name, number, keyword, size) {keyword, VYRE_TYPE_##name},
+#define VYRE_X(name, number, text, size, kind, component, components) {text, VYRE_TYPE_##name},
         VYRE_TYPES(VYRE_X)
 #undef VYRE_X
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i].keyword, conform_types[id].keyword) == 0) {
+        if (strcmp(known[i].keyword, keyword) == 0) {
             return known[i].type;
         }
     }

@@ -66,12 +66,31 @@ static bool is_inner(conform_slot slot)
     return slot == CONFORM_X1 || slot == CONFORM_S0 || slot == CONFORM_N0;
 }
 
+static bool is_vectorial(conform_id id)
+{
+    return id == CONFORM_U32 || id == CONFORM_I32 || id == CONFORM_F32;
+}
+
+uint32_t conform_shape_components(conform_shape shape)
+{
+    return shape == CONFORM_VECTORS_OF_2 ? 2 : shape == CONFORM_VECTORS_OF_4 ? 4 : 1;
+}
+
 bool conform_shape_takes(conform_shape shape, const conform_row *row)
 {
     uint32_t special = special_operand(shape);
     bool is_unsigned_negation =
         row->op == VYRE_OP_NEGATE && conform_types[row->operand].kind == CONFORM_UNSIGNED;
+    if (row->operand == CONFORM_BF16) { /* a type of elements only */
+        return shape == CONFORM_BUFFERS || shape == CONFORM_VARIABLES ||
+               (shape == CONFORM_ARRAYS && row->result == CONFORM_BF16);
+    }
     switch ((int)shape) {
+    case CONFORM_VECTORS_OF_2:
+    case CONFORM_VECTORS_OF_4:
+        return is_vectorial(row->operand) &&
+               (is_vectorial(row->result) || row->result == CONFORM_BOOL) &&
+               conform_vyre_type_named("u32x2") != VYRE_TYPE_COUNT;
     case CONFORM_SAME:
         return row->count >= 2 && row->slots[1] == CONFORM_X1;
     case CONFORM_FAST_MATH:
@@ -159,26 +178,19 @@ void conform_literal(conform_id id, uint64_t bits, vy_text *text)
 {
     const conform_type *t = &conform_types[id];
     bits &= conform_mask(id);
-    bool is_negative = t->kind == CONFORM_SIGNED && (bits & conform_sign_bit(id));
-    uint64_t magnitude = is_negative ? (0 - bits) & conform_mask(id) : bits;
-    const char *minus = is_negative ? "-" : "";
     if (id == CONFORM_BOOL) {
         vy_text_printf(text, "%s", bits ? "true" : "false");
     } else if (id == CONFORM_U32) {
         vy_text_printf(text, "%" PRIu64 "u", bits);
     } else if (id == CONFORM_U64) {
-        vy_text_printf(text, "0x%" PRIx64 "ul", bits);
-    } else if (id == CONFORM_I32 || id == CONFORM_I64) {
-        vy_text_printf(text, "(%s%" PRIu64 "%s)", minus, magnitude, id == CONFORM_I32 ? "i" : "l");
-    } else if (t->kind == CONFORM_FLOAT && t->width == 16) {
-        vy_text_printf(text, "bitcast<%s>(u16(0x%" PRIx64 "u))", t->keyword, bits);
-    } else if (t->kind == CONFORM_FLOAT) {
-        vy_text_printf(text, "bitcast<%s>(0x%" PRIx64 "%s)", t->keyword, bits,
-                       t->width == 64 ? "ul" : "");
-    } else if (is_negative) {
-        vy_text_printf(text, "%s(-%" PRIu64 "i)", t->keyword, magnitude);
+        vy_text_printf(text, "%" PRIu64 "ul", bits);
+    } else if (t->kind == CONFORM_SIGNED && t->width >= 32) {
+        bool is_negative = (bits & conform_sign_bit(id)) != 0;
+        vy_text_printf(text, "(%s%" PRIu64 "%s)", is_negative ? "-" : "",
+                       is_negative ? (0 - bits) & conform_mask(id) : bits,
+                       id == CONFORM_I32 ? "i" : "l");
     } else {
-        vy_text_printf(text, "%s(%" PRIu64 "u)", t->keyword, bits);
+        vy_text_printf(text, "bitcast<%s>(0x%" PRIx64 ")", t->keyword, bits);
     }
 }
 
@@ -220,8 +232,24 @@ static void write_operand(const place *p, uint32_t k, vy_text *text)
         vy_text_printf(text, "a_%s[i %% 3]", name);
     } else if (shape == CONFORM_SAME && slot <= CONFORM_X2) {
         vy_text_printf(text, "x0[%s]", p->index);
+    } else if (slot == CONFORM_C0 && conform_shape_components(shape) > 1) {
+        vy_text_printf(text, "(%s[%s] != u32x%u(0))", name, p->index,
+                       conform_shape_components(shape));
     } else {
         vy_text_printf(text, "%s[%s]", name, p->index);
+    }
+}
+
+/* Vectors of bools are called bool2 and bool4; have no form in memory and are stored as u32. */
+static void write_type(conform_id id, conform_shape shape, bool in_memory, vy_text *text)
+{
+    uint32_t components = conform_shape_components(shape);
+    if (components == 1) {
+        vy_text_printf(text, "%s", conform_types[id].keyword);
+    } else if (id != CONFORM_BOOL) {
+        vy_text_printf(text, "%sx%u", conform_types[id].keyword, components);
+    } else {
+        vy_text_printf(text, in_memory ? "u32x%u" : "bool%u", components);
     }
 }
 
@@ -229,7 +257,10 @@ static void write_expression(const place *p, vy_text *text)
 {
     const conform_row *row = p->row;
     const vy_op_info *info = vy_op_get(row->op);
-    const char *keyword = conform_types[row->result].keyword;
+    if (row->op == VYRE_OP_CAST && (row->result == CONFORM_BF16 || row->operand == CONFORM_BF16)) {
+        write_operand(p, 0, text); /* by its load or store */
+        return;
+    }
     if (info->form == VY_FORM_INFIX) {
         write_operand(p, 0, text);
         vy_text_printf(text, " %s ", info->text);
@@ -237,9 +268,12 @@ static void write_expression(const place *p, vy_text *text)
         return;
     }
     if (row->op == VYRE_OP_CAST) {
-        vy_text_printf(text, "%s(", keyword);
+        write_type(row->result, p->batch->shape, false, text);
+        vy_text_printf(text, "(");
     } else if (row->op == VYRE_OP_BITCAST) {
-        vy_text_printf(text, "bitcast<%s>(", keyword);
+        vy_text_printf(text, "bitcast<");
+        write_type(row->result, p->batch->shape, false, text);
+        vy_text_printf(text, ">(");
     } else {
         vy_text_printf(text, "%s(", info->text);
     }
@@ -274,7 +308,9 @@ static void write_declarations(const conform_batch *batch, vy_text *text)
         conform_id type = conform_slot_type(batch->base, slot);
         const char *name = conform_slot_name(slot), *keyword = conform_types[type].keyword;
         if (conform_batch_uses(batch, slot)) {
-            vy_text_printf(text, "in %s : %s[]\n", name, keyword);
+            vy_text_printf(text, "in %s : ", name);
+            write_type(type, batch->shape, true, text);
+            vy_text_printf(text, "[]\n");
         }
         if (conform_batch_has_param(batch, slot)) {
             vy_text_printf(text, "param p_%s : %s\n", name, keyword);
@@ -289,8 +325,11 @@ static void write_declarations(const conform_batch *batch, vy_text *text)
         }
     }
     for (uint32_t r = 0; r < batch->count; r++) {
-        vy_text_printf(text, "out o%u : %s[%u]\n", r, conform_types[batch->rows[r].result].keyword,
-                       conform_shape_elements(batch->shape));
+        vy_text_printf(text, "out o%u : ", r);
+        write_type(batch->rows[r].result, batch->shape, true, text);
+        vy_text_printf(text, "[%u]\n",
+                       conform_shape_elements(batch->shape) /
+                           conform_shape_components(batch->shape));
     }
 }
 
@@ -322,7 +361,13 @@ static void write_result(const place *p, uint32_t output, const char *index, vy_
         vy_text_printf(text, " { o%u[%s] = true }\n", output, index);
         return;
     }
+    uint32_t components = conform_shape_components(p->batch->shape);
+    bool is_selected = components > 1 && p->row->result == CONFORM_BOOL;
+    vy_text_printf(text, is_selected ? "select(" : "");
     write_expression(p, text);
+    if (is_selected) {
+        vy_text_printf(text, ", u32x%u(1), u32x%u(0))", components, components);
+    }
     vy_text_printf(text, "\n");
 }
 
@@ -354,8 +399,9 @@ void conform_batch_text(const conform_batch *batch, vy_text *text)
                         shape == CONFORM_REST_LITERAL || shape == CONFORM_ALL_LITERAL;
     uint32_t count = shape == CONFORM_ALL_LITERAL    ? 1u
                      : shape == CONFORM_REST_LITERAL ? 16u
-                     : has_literals                  ? CONFORM_EDGES
-                                                     : conform_shape_elements(shape);
+                     : has_literals
+                         ? CONFORM_EDGES
+                         : conform_shape_elements(shape) / conform_shape_components(shape);
     vy_text_init(text, NULL);
     write_declarations(batch, text);
     vy_text_printf(text, "kernel {\n    let i = gid.x\n    if i >= %u { return }\n", count);

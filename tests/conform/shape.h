@@ -22,6 +22,8 @@
     X(ALL_LITERAL, "all literal", 128u)                                                            \
     X(FIRST_PARAM, "first param", CONFORM_EDGES)                                                   \
     X(SECOND_PARAM, "second param", CONFORM_EDGES)                                                 \
+    X(VECTORS_OF_2, "vectors of 2", CONFORM_POINTS)                                                \
+    X(VECTORS_OF_4, "vectors of 4", CONFORM_POINTS)                                                \
     X(FAST_MATH, "fast_math", CONFORM_POINTS)
 
 typedef enum conform_shape {
@@ -44,6 +46,8 @@ const char *conform_shape_text(conform_shape shape);
 uint32_t conform_shape_elements(conform_shape shape);
 /* Dispatches of the program: one for each value of the params. */
 uint32_t conform_shape_dispatches(conform_shape shape);
+/* Of each element of the inputs and outputs: of vectors 2 or 4. */
+uint32_t conform_shape_components(conform_shape shape);
 /* Whether the row can be written in that shape. */
 bool conform_shape_takes(conform_shape shape, const conform_row *row);
 /* The point that an element of the result stands for. */
