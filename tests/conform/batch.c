@@ -66,6 +66,9 @@ static void show(const execution *x, const conform_row *row, uint32_t point, con
 {
     uint64_t values[CONFORM_MAX_OPERANDS];
     vy_text text;
+    if (x->runner->planted != VYRE_OP_NONE) {
+        return;
+    }
     operands_of(x, row, point, values);
     vy_text_init(&text, NULL);
     conform_row_text(row, &text);
@@ -89,12 +92,14 @@ static bool judge_row(const execution *x, uint32_t r, uint32_t dispatch)
     conform_report *report = x->runner->report;
     conform_mode mode = x->runner->mode;
     uint32_t elements = conform_shape_elements(x->batch.shape), wrong = 0;
+    bool is_planted = row->op == x->runner->planted && row->op != VYRE_OP_NONE;
+    vyre_op op = is_planted ? x->runner->planted_as : row->op;
     mode.fast_math = x->batch.shape == CONFORM_FAST_MATH;
     for (uint32_t e = 0; e < elements; e++) {
         uint64_t values[CONFORM_MAX_OPERANDS];
         uint32_t point = conform_shape_point(x->batch.shape, row, dispatch, e);
         operands_of(x, row, point, values);
-        conform_answer answer = conform_evaluate(row->op, row->result, row->operand, values, &mode);
+        conform_answer answer = conform_evaluate(op, row->result, row->operand, values, &mode);
         uint64_t interp = conform_load(row->result, x->wanted[r], e), device = 0;
         bool is_right = answer.kind != CONFORM_NO_ANSWER &&
                         conform_accepts_interp(&answer, row->result, interp);
@@ -111,7 +116,7 @@ static bool judge_row(const execution *x, uint32_t r, uint32_t dispatch)
             show(x, row, point, "device", &answer, device);
         }
     }
-    if (wrong > SHOWN) {
+    if (wrong > SHOWN && x->runner->planted == VYRE_OP_NONE) {
         printf("    and %u more\n", wrong - SHOWN);
     }
     return wrong == 0;

@@ -30,6 +30,8 @@ typedef struct conform_runner {
     conform_mode mode;
     const conform_values *values;
     conform_report *report;
+    /* For tests of the judge: rows of the one operator are judged as the other; both NONE: none. */
+    vyre_op planted, planted_as;
 } conform_runner;
 
 /* The mode of a device, as its tests found it. */

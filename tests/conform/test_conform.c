@@ -90,6 +90,27 @@ static bool names_what_is_missing(const vyre_device *device, const char *message
     return false;
 }
 
+/* The judge is awake: an operator judged as another one fails in every shape. */
+static void test_wrong_operators_are_found(void **state)
+{
+    fixture *f = *state;
+    conform_report report = {0};
+    conform_runner runner = {.mode = f->mode,
+                             .values = &f->values,
+                             .report = &report,
+                             .planted = VYRE_OP_SHR,
+                             .planted_as = VYRE_OP_ROTATE_RIGHT};
+    conform_run_shape(&runner, CONFORM_I32, CONFORM_BUFFERS);
+    assert_in_range(report.failures, 2, 3); /* by u32, i32 and where there are more types itself */
+    conform_run_shape(&runner, CONFORM_I32, CONFORM_SECOND_LITERAL);
+    assert_in_range(report.failures, 4, 6);
+    runner.planted = VYRE_OP_EXP;
+    runner.planted_as = VYRE_OP_EXP2;
+    report.failures = 0;
+    conform_run_shape(&runner, CONFORM_F32, CONFORM_FIRST_PARAM);
+    assert_int_equal(report.failures, 1);
+}
+
 /* The judge of refusals is awake. */
 static void test_refusals_name_what_the_device_lacks(void **state)
 {
@@ -105,6 +126,10 @@ static void run_base(fixture *f, conform_id base)
     conform_report report = {0};
     conform_runner runner = {
         .device = f->device, .mode = f->mode, .values = &f->values, .report = &report};
+    const char *only = getenv("VYRE_CONFORM_TYPE");
+    if (only && strcmp(only, conform_types[base].keyword) != 0) {
+        return;
+    }
     if (conform_vyre_type(base) == VYRE_TYPE_COUNT) {
         print_message("    %s: not in this build's language\n", conform_types[base].keyword);
         return;
@@ -178,6 +203,7 @@ int main(void)
         ROW(bf16),
         ROW(f32),
         ROW(f64),
+        cmocka_unit_test(test_wrong_operators_are_found),
         cmocka_unit_test(test_refusals_name_what_the_device_lacks),
         cmocka_unit_test(test_interpreter_flushes_denormals_or_keeps_them),
     };
