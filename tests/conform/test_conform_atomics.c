@@ -1,11 +1,8 @@
 /* Conformance of what is no operator: atomics of every kind, order, type and memory, alone, out of
  * bounds and contended, and the built-in values. On the interpreter and on the device. */
 #include "tests/conform/atomics.h"
+#include "tests/conform/run.h"
 #include "tests/conform/values.h"
-#include "tests/support/differential.h"
-#include "vyre/dispatch.h"
-#include "vyre/interp.h"
-#include "vyre/text.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -19,10 +16,10 @@
 
 #define POINTS CONFORM_ATOMIC_POINTS
 #define ALL    (CONFORM_MAX_ATOMICS * POINTS)
-#define MAX    6u
 
 static const conform_id types[] = {CONFORM_U32, CONFORM_I32, CONFORM_F32, CONFORM_U64, CONFORM_I64};
 
+/* A buffer and the type of its elements. */
 typedef struct buffer {
     vyre_buffer_mode mode;
     conform_id type;
@@ -33,88 +30,40 @@ typedef struct buffer {
 typedef struct fixture {
     vyre_device *device;
     conform_values values;
-    uint32_t refused;
 } fixture;
 
 static int open_device(void **state)
 {
     static fixture shared;
-    *state = &shared;
+    void *device = NULL;
+    int result = conform_open_device(&device);
     conform_values_init(&shared.values, 7);
-    if (!getenv("VYRE_TESTS_NO_DEVICE")) {
-        shared.device = vy_test_device();
-        return shared.device ? 0 : -1;
-    }
-    return 0;
+    shared.device = device;
+    *state = &shared;
+    return result;
 }
 
 static int close_device(void **state)
 {
     fixture *f = *state;
-    vyre_device_destroy(&f->device);
-    return 0;
+    void *device = f->device;
+    return conform_close_device(&device);
 }
 
 static void *allocate(conform_id type, uint32_t count)
 {
-    void *memory = calloc(count + 1, 8);
-    assert_non_null(memory);
-    assert_true(conform_size(type) <= 8);
-    return memory;
+    return conform_allocate(count, conform_size(type));
 }
 
-/* Runs on the interpreter, or on the device, in place. False: refused as UNSUPPORTED_FEATURE. */
-static bool run(fixture *f, const char *text, buffer *buffers, uint32_t count,
+/* In place. False: refused. */
+static bool run(fixture *f, const char *text, const buffer *buffers, uint32_t count,
                 const uint32_t *groups, bool on_device)
 {
-    vyre_program *program = NULL;
-    vyre_kernel *kernel = NULL;
-    vyre_pipeline *pipeline = NULL;
-    vyre_host_buffer host[MAX];
-    vyre_binding bindings[MAX] = {{.kind = VYRE_BINDING_NONE}};
-    vyre_kernel_params kernel_params;
-    vyre_dispatch_params dispatch;
-    vyre_interp_report report;
-    vyre_diag diag = {.code = VYRE_OK};
-    vyre_dispatch_params_init(&dispatch);
+    conform_buffer list[CONFORM_MAX_BUFFERS];
     for (uint32_t i = 0; i < count; i++) {
-        host[i] = (vyre_host_buffer){buffers[i].data, buffers[i].count};
-        bindings[i] = (vyre_binding){.kind = VYRE_BINDING_HOST, .count = buffers[i].count};
-        bindings[i].in = buffers[i].mode == VYRE_BUFFER_OUT ? NULL : buffers[i].data;
-        bindings[i].out = buffers[i].mode == VYRE_BUFFER_IN ? NULL : buffers[i].data;
+        list[i] = (conform_buffer){buffers[i].mode, buffers[i].count, buffers[i].data};
     }
-    vyre_interp_params interp = {
-        .struct_size = sizeof interp, .buffers = host, .buffer_count = count};
-    memcpy(interp.groups, groups, sizeof interp.groups);
-    memcpy(dispatch.groups, groups, sizeof dispatch.groups);
-    dispatch.bindings = bindings;
-    dispatch.binding_count = count;
-    vyre_result code = vyre_program_parse(text, strlen(text), "atomics", NULL, &program, &diag);
-    if (code == VYRE_OK && !on_device) {
-        code = vyre_interp_run(program, &interp, &report, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        vyre_device_kernel_params(f->device, &kernel_params);
-        code = vyre_kernel_compile(program, &kernel_params, &kernel, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        code = vyre_pipeline_create(f->device, kernel, NULL, &pipeline, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        code = vyre_dispatch(pipeline, &dispatch, NULL, &diag);
-    }
-    vyre_pipeline_destroy(&pipeline);
-    vyre_kernel_destroy(&kernel);
-    vyre_program_destroy(&program);
-    if (code == VYRE_ERROR_UNSUPPORTED_FEATURE) {
-        print_message("    refused: %s\n", diag.message);
-        f->refused++;
-        return false;
-    }
-    if (code != VYRE_OK) {
-        fail_msg("%u:%u: %s\n%s", diag.line, diag.column, diag.message, text);
-    }
-    return true;
+    return conform_run(on_device ? f->device : NULL, text, list, count, groups);
 }
 
 /* ---- Each alone -------------------------------------------------------------------------------

@@ -1,11 +1,9 @@
 /* Conformance of subgroup operations: every one over every type, in uniform and in divergent flow,
  * on the interpreter in several widths and on the device in its own, judged lane by lane. */
+#include "codegen/base/base.h"
 #include "tests/conform/oracle.h"
+#include "tests/conform/run.h"
 #include "tests/conform/values.h"
-#include "tests/support/differential.h"
-#include "vyre/dispatch.h"
-#include "vyre/interp.h"
-#include "vyre/text.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,9 +15,8 @@
 
 #include <cmocka.h>
 
-#define GROUP    128u
-#define POINTS   512u
-#define BINDINGS 5u
+#define GROUP  128u
+#define POINTS 512u
 
 typedef enum kind { ELECT, VOTE, BALLOT, VALUE, LANE, REDUCE, INCLUSIVE, EXCLUSIVE } kind;
 
@@ -115,64 +112,20 @@ static void write_program(const job *j, vy_text *text)
     vy_text_printf(text, "}\n");
 }
 
-/* False: refused, with the reason printed. */
 static bool run(fixture *f, job *j, bool on_device)
 {
+    const uint32_t groups[3] = {POINTS / GROUP, 1, 1};
     uint32_t values = j->count * POINTS;
-    vyre_host_buffer host[BINDINGS] = {{j->x_memory, values},
-                                       {j->y, POINTS},
-                                       {j->c, POINTS},
-                                       {j->results, 2 * values},
-                                       {j->ballots, 2 * POINTS}};
-    vyre_binding bindings[BINDINGS] = {{.kind = VYRE_BINDING_NONE}};
-    vyre_program *program = NULL;
-    vyre_kernel *kernel = NULL;
-    vyre_pipeline *pipeline = NULL;
-    vyre_kernel_params kernel_params;
-    vyre_dispatch_params dispatch;
-    vyre_interp_report report;
-    vyre_diag diag = {.code = VYRE_OK};
+    const conform_buffer buffers[] = {{VYRE_BUFFER_IN, values, j->x_memory},
+                                      {VYRE_BUFFER_IN, POINTS, j->y},
+                                      {VYRE_BUFFER_IN, POINTS, j->c},
+                                      {VYRE_BUFFER_OUT, 2 * values, j->results},
+                                      {VYRE_BUFFER_OUT, 2 * POINTS, j->ballots}};
     vy_text text;
-    vyre_dispatch_params_init(&dispatch);
-    for (uint32_t i = 0; i < BINDINGS; i++) {
-        bindings[i] = (vyre_binding){.kind = VYRE_BINDING_HOST, .count = host[i].count};
-        bindings[i].in = i < 3 ? host[i].data : NULL;
-        bindings[i].out = i < 3 ? NULL : host[i].data;
-    }
-    vyre_interp_params interp = {.struct_size = sizeof interp,
-                                 .buffers = host,
-                                 .buffer_count = BINDINGS,
-                                 .groups = {POINTS / GROUP, 1, 1}};
-    dispatch.bindings = bindings;
-    dispatch.binding_count = BINDINGS;
-    dispatch.groups[0] = POINTS / GROUP;
     write_program(j, &text);
-    vyre_result code = vyre_program_parse(text.data, text.size, "subgroups", NULL, &program, &diag);
-    if (code == VYRE_OK && !on_device) {
-        code = vyre_interp_run(program, &interp, &report, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        vyre_device_kernel_params(f->device, &kernel_params);
-        code = vyre_kernel_compile(program, &kernel_params, &kernel, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        code = vyre_pipeline_create(f->device, kernel, NULL, &pipeline, &diag);
-    }
-    if (code == VYRE_OK && on_device) {
-        code = vyre_dispatch(pipeline, &dispatch, NULL, &diag);
-    }
-    vyre_pipeline_destroy(&pipeline);
-    vyre_kernel_destroy(&kernel);
-    vyre_program_destroy(&program);
-    if (code != VYRE_OK && code != VYRE_ERROR_UNSUPPORTED_FEATURE) {
-        fail_msg("%s: %u:%u: %s\n%s", vyre_result_name(code), diag.line, diag.column, diag.message,
-                 text.data);
-    }
+    bool ran = conform_run(on_device ? f->device : NULL, text.data, buffers, 5, groups);
     vy_text_finish(&text);
-    if (code != VYRE_OK) {
-        print_message("    %s refused: %s\n", conform_types[j->type].keyword, diag.message);
-    }
-    return code == VYRE_OK;
+    return ran;
 }
 
 /* ---- The oracle -------------------------------------------------------------------------------
@@ -343,20 +296,19 @@ static void run_type(fixture *f, conform_id type, uint32_t width, bool on_device
 static int open_device(void **state)
 {
     static fixture shared;
-    *state = &shared;
+    void *device = NULL;
+    int result = conform_open_device(&device);
     conform_values_init(&shared.values, 9);
-    if (!getenv("VYRE_TESTS_NO_DEVICE")) {
-        shared.device = vy_test_device();
-        return shared.device ? 0 : -1;
-    }
-    return 0;
+    shared.device = device;
+    *state = &shared;
+    return result;
 }
 
 static int close_device(void **state)
 {
     fixture *f = *state;
-    vyre_device_destroy(&f->device);
-    return 0;
+    void *device = f->device;
+    return conform_close_device(&device);
 }
 
 static void test_interpreter_in_several_widths(void **state)
