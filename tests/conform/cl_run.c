@@ -1,7 +1,9 @@
 /* Runs tests of piglit's files; see cl_run.h. */
 #include "tests/conform/cl_run.h"
 
+#include "tests/conform/cl_atomic.h"
 #include "tests/conform/cl_map.h"
+#include "tests/conform/run.h"
 #include "vyre/dispatch.h"
 #include "vyre/interp.h"
 #include "vyre/kernel.h"
@@ -26,7 +28,7 @@ typedef struct kept {
 typedef struct runner {
     vyre_device *device;
     conform_mode mode;
-    const char *path;
+    const char *path, *source;
     cl_report *report;
     uint32_t kept_count;
     kept programs[KEPT];
@@ -89,8 +91,7 @@ static const char *reason_of_path(const char *path)
         strstr(path, "/vector-arithmetic")) {
         return NULL;
     }
-    return strstr(path, "/atomic/") ? "atomic built-ins: kernels in OpenCL C"
-                                    : "whole kernels in OpenCL C";
+    return "whole kernels in OpenCL C";
 }
 
 /* Kernels of scalar-*-TYPE.cl take that type, whatever signedness a value is written with. */
@@ -370,11 +371,100 @@ static void judge(const runner *r, const job *j)
     }
 }
 
+/* ---- Atomics -----------------------------------------------------------------------------------
+ */
+
+/* Arguments take the kernel's type; values of buffers that are only written are zero before. */
+static uint32_t bind_atomic(const cl_kernel *kernel, conform_buffer *buffers, uint32_t *words,
+                            uint32_t *word_count)
+{
+    uint32_t count = 0, size = conform_size(kernel->type);
+    *word_count = 0;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const cl_parameter *p = &kernel->parameters[i];
+        const cl_argument *from = p->input ? p->input : p->output;
+        if (p->space == CL_VALUE && p->input && p->input->count > 0) {
+            words[(*word_count)++] = (uint32_t)p->input->values[0];
+            if (size == 8) {
+                words[(*word_count)++] = (uint32_t)(p->input->values[0] >> 32);
+            }
+        } else if (p->space == CL_GLOBAL && from) {
+            conform_buffer *b = &buffers[count++];
+            *b = (conform_buffer){VYRE_BUFFER_OUT, from->count, allocate(from->count, size)};
+            b->mode = !p->output ? VYRE_BUFFER_IN : p->input ? VYRE_BUFFER_INOUT : VYRE_BUFFER_OUT;
+            for (uint32_t e = 0; p->input && e < from->count; e++) {
+                conform_store(kernel->type, b->data, e, from->values[e]);
+            }
+        }
+    }
+    return count;
+}
+
+static uint32_t judge_atomic(const runner *r, const cl_test *test, const cl_kernel *kernel,
+                             const conform_buffer *buffers, const char *who)
+{
+    uint32_t wrong = 0, at = 0;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const cl_parameter *p = &kernel->parameters[i];
+        bool is_bound = p->space == CL_GLOBAL && (p->input || p->output);
+        for (uint32_t e = 0; is_bound && p->output && e < p->output->count; e++) {
+            uint64_t got = conform_load(kernel->type, buffers[at].data, e);
+            r->report->elements++;
+            if (got != p->output->values[e] && wrong++ < 3) {
+                printf("%s, %s, %s, %s[%u]: 0x%" PRIx64 ", not 0x%" PRIx64 "\n", r->path,
+                       test->name, who, p->name, e, got, p->output->values[e]);
+            }
+        }
+        at += is_bound;
+    }
+    return wrong;
+}
+
+static void run_atomic(runner *r, const cl_test *test)
+{
+    uint32_t size = test->local_size ? test->local_size : test->global_size;
+    const uint32_t groups[3] = {size ? test->global_size / size : 1, 1, 1};
+    uint32_t wrong = 0;
+    bool ran = true;
+    cl_kernel kernel;
+    vy_text text;
+    vy_text_init(&text, NULL);
+    const char *problem = cl_atomic_translate(r->source, test, &kernel, &text);
+    if (problem) {
+        char why[200];
+        snprintf(why, sizeof why, "atomic kernels: %s", problem);
+        conform_refuse(&r->report->uncovered, why, 1);
+    }
+    for (int on_device = 0; !problem && on_device <= (r->device != NULL); on_device++) {
+        conform_buffer buffers[CL_MAX_PARAMETERS];
+        uint32_t words[2 * CL_MAX_PARAMETERS], word_count;
+        uint32_t count = bind_atomic(&kernel, buffers, words, &word_count);
+        ran = conform_run_with(on_device ? r->device : NULL, text.data, buffers, count, groups,
+                               words, word_count) &&
+              ran;
+        wrong +=
+            ran ? judge_atomic(r, test, &kernel, buffers, on_device ? "device" : "interpreter") : 0;
+        for (uint32_t i = 0; i < count; i++) {
+            free(buffers[i].data);
+        }
+    }
+    if (!ran) {
+        conform_refuse(&r->report->uncovered, "atomics that are refused", 1);
+    }
+    r->report->passed += !problem && ran && wrong == 0;
+    r->report->failed += wrong > 0;
+    vy_text_finish(&text);
+}
+
 static void run_test(runner *r, cl_test *test)
 {
     job j;
     vy_text text;
     r->report->tests++;
+    if (strstr(r->path, "/atomic/")) {
+        run_atomic(r, test);
+        return;
+    }
     take_types(r->path, test);
     if (!understand(r, test, &j)) {
         return;
@@ -401,9 +491,10 @@ static void run_test(runner *r, cl_test *test)
     vy_text_finish(&text);
 }
 
-void cl_run_file(vyre_device *device, const char *path, cl_file *file, cl_report *report)
+void cl_run_file(vyre_device *device, const char *path, const char *source, cl_file *file,
+                 cl_report *report)
 {
-    runner r = {.device = device, .path = path, .report = report};
+    runner r = {.device = device, .path = path, .source = source, .report = report};
     if (device) {
         r.mode = conform_device_mode(device);
     }

@@ -13,7 +13,9 @@ typedef struct cl_report {
     conform_report differences; /* its reasons alone: where the languages differ, by built-in */
 } cl_report;
 
-/* `path` below piglit's folder. Types of arguments become the kernel's. */
-void cl_run_file(vyre_device *device, const char *path, cl_file *file, cl_report *report);
+/* `path` below piglit's folder. `source`: the file's text, ended by a
+ * zero. Types of arguments become the kernel's. */
+void cl_run_file(vyre_device *device, const char *path, const char *source, cl_file *file,
+                 cl_report *report);
 
 #endif

@@ -14,7 +14,10 @@
 
 #include <cmocka.h>
 
+/* A program made ready, and what it is run with. */
 typedef struct made {
+    const uint32_t *groups, *words;
+    uint32_t word_count;
     vyre_program *program;
     vyre_kernel *kernel;
     vyre_pipeline *pipeline;
@@ -28,7 +31,7 @@ void *conform_allocate(size_t count, size_t size)
 }
 
 static vyre_result interpret(const made *m, const conform_buffer *buffers, uint32_t count,
-                             const uint32_t *groups, vyre_diag *diag)
+                             vyre_diag *diag)
 {
     vyre_host_buffer host[CONFORM_MAX_BUFFERS];
     vyre_interp_report report;
@@ -37,12 +40,14 @@ static vyre_result interpret(const made *m, const conform_buffer *buffers, uint3
     }
     vyre_interp_params params = {
         .struct_size = sizeof params, .buffers = host, .buffer_count = count};
-    memcpy(params.groups, groups, sizeof params.groups);
+    params.params = m->words;
+    params.param_count = m->word_count;
+    memcpy(params.groups, m->groups, sizeof params.groups);
     return vyre_interp_run(m->program, &params, &report, diag);
 }
 
 static vyre_result dispatch(vyre_device *device, made *m, const conform_buffer *buffers,
-                            uint32_t count, const uint32_t *groups, vyre_diag *diag)
+                            uint32_t count, vyre_diag *diag)
 {
     vyre_binding bindings[CONFORM_MAX_BUFFERS] = {{.kind = VYRE_BINDING_NONE}};
     vyre_kernel_params kernel_params;
@@ -55,7 +60,9 @@ static vyre_result dispatch(vyre_device *device, made *m, const conform_buffer *
     }
     params.bindings = bindings;
     params.binding_count = count;
-    memcpy(params.groups, groups, sizeof params.groups);
+    params.params = m->words;
+    params.param_count = m->word_count;
+    memcpy(params.groups, m->groups, sizeof params.groups);
     vyre_device_kernel_params(device, &kernel_params);
     vyre_result code = vyre_kernel_compile(m->program, &kernel_params, &m->kernel, diag);
     if (code == VYRE_OK) {
@@ -67,13 +74,20 @@ static vyre_result dispatch(vyre_device *device, made *m, const conform_buffer *
 bool conform_run(vyre_device *device, const char *text, const conform_buffer *buffers,
                  uint32_t count, const uint32_t *groups)
 {
-    made m = {NULL, NULL, NULL};
+    return conform_run_with(device, text, buffers, count, groups, NULL, 0);
+}
+
+bool conform_run_with(vyre_device *device, const char *text, const conform_buffer *buffers,
+                      uint32_t count, const uint32_t *groups, const uint32_t *words,
+                      uint32_t word_count)
+{
+    made m = {.groups = groups, .words = words, .word_count = word_count};
     vyre_diag diag = {.code = VYRE_OK};
     assert_true(count <= CONFORM_MAX_BUFFERS);
     vyre_result code = vyre_program_parse(text, strlen(text), "conform", NULL, &m.program, &diag);
     if (code == VYRE_OK) {
-        code = device ? dispatch(device, &m, buffers, count, groups, &diag)
-                      : interpret(&m, buffers, count, groups, &diag);
+        code = device ? dispatch(device, &m, buffers, count, &diag)
+                      : interpret(&m, buffers, count, &diag);
     }
     vyre_pipeline_destroy(&m.pipeline);
     vyre_kernel_destroy(&m.kernel);

@@ -18,6 +18,10 @@ typedef struct conform_buffer {
  * reason printed; any other error fails the test with the program. */
 bool conform_run(vyre_device *device, const char *text, const conform_buffer *buffers,
                  uint32_t count, const uint32_t *groups);
+/* With the words of its params. */
+bool conform_run_with(vyre_device *device, const char *text, const conform_buffer *buffers,
+                      uint32_t count, const uint32_t *groups, const uint32_t *words,
+                      uint32_t word_count);
 /* Zeroed; fails the test where there is none. */
 void *conform_allocate(size_t count, size_t size);
 

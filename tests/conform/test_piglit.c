@@ -61,10 +61,10 @@ static void test_wrong_value_in_a_file_fails(void **state)
     cl_report report = {0};
     cl_file_parse(&file, text, sizeof text - 1);
     print_message("one line of a wrong element follows\n");
-    cl_run_file(NULL, "generated_tests/sample", &file, &report);
+    cl_run_file(NULL, "generated_tests/sample", text, &file, &report);
     assert_int_equal(report.failed, 1);
     file.tests[0].arguments[0].values[1] = 5;
-    cl_run_file(NULL, "generated_tests/sample", &file, &report);
+    cl_run_file(NULL, "generated_tests/sample", text, &file, &report);
     assert_int_equal(report.passed, 1);
     cl_file_finish(&file);
 }
@@ -79,10 +79,11 @@ static void run_path(vyre_device *device, const char *root, const char *path, cl
     size_t capacity = 4u << 20;
     char *text = malloc(capacity);
     assert_non_null(text);
-    size_t size = fread(text, 1, capacity, stream);
+    size_t size = fread(text, 1, capacity - 1, stream);
     fclose(stream);
+    text[size] = '\0';
     cl_file_parse(&file, text, size);
-    cl_run_file(device, path, &file, report);
+    cl_run_file(device, path, text, &file, report);
     cl_file_finish(&file);
     free(text);
 }
