@@ -152,6 +152,11 @@ void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3])
     memcpy(out_size, kernel->workgroup, sizeof kernel->workgroup);
 }
 
+vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel)
+{
+    return kernel->subgroups;
+}
+
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel)
 {
     return kernel->workgroup_use;

@@ -55,6 +55,14 @@ bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel);
 void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3]);
 /* The use that forbids another workgroup size, or NULL where the program is agnostic. */
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);
+/* What the program asks of subgroups. */
+typedef struct vy_kernel_subgroups {
+    uint32_t width;    /* pinned, or 0: the device's */
+    bool is_used;      /* lane, lanes or a subgroup operation */
+    bool is_divergent; /* an operation stands where only some invocations may be */
+    uint32_t line;     /* of the first such one */
+} vy_kernel_subgroups;
+vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel);
 /* Compiled with vyre_kernel_params.aliased. */
 bool vy_kernel_is_aliased(const vyre_kernel *kernel);
 /* Binding of `grid over`, or -1. */

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define MAX_MODULE_TABLE_SIZE 16384u
-#define ALL_FLOAT_MODES                                                                            \
-    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
 
 typedef struct compiler {
     const vyre_program *program;
@@ -263,6 +261,22 @@ static void require(vyre_kernel *kernel, bool needed, const char *name)
     }
 }
 
+static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
+{
+    vy_kernel_subgroups *out = &kernel->subgroups;
+    out->width = program->subgroup_width;
+    out->is_divergent = program->has_divergent_subgroup;
+    out->line = program->divergent_subgroup.line;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        out->is_used |= expr->op == VYRE_OP_BUILTIN &&
+                        (expr->ref == VYRE_BUILTIN_LANE || expr->ref == VYRE_BUILTIN_LANES);
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        out->is_used |= program->stmts.data[i].kind == VY_STMT_SUBGROUP;
+    }
+}
+
 static void describe(compiler *c)
 {
     const vyre_program *program = c->program;
@@ -276,6 +290,7 @@ static void describe(compiler *c)
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
+    describe_subgroups(k, program);
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
@@ -314,7 +329,7 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
                            "%d is no interface. Fix: use a value of vyre_interface",
                            (int)params->interface);
     }
-    if (params->float_modes & ~ALL_FLOAT_MODES) {
+    if (params->float_modes & ~VYRE_FLOAT_ALL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);

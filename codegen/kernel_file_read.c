@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define ALL_FLOAT_MODES                                                                            \
-    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
 /* Of the SPIR-V specification. */
 #define SPIRV_MAGIC        0x07230203u
 #define SPIRV_ENTRY_POINT  15u
@@ -139,7 +137,7 @@ static bool is_choice(vy_word_choice c)
 {
     return (c.target == VYRE_TARGET_VULKAN_1_3 || c.target == VYRE_TARGET_VULKAN_1_2) &&
            (c.interface == VYRE_INTERFACE_DESCRIPTOR || c.interface == VYRE_INTERFACE_ADDRESS) &&
-           (c.float_modes & ~ALL_FLOAT_MODES) == 0 &&
+           (c.float_modes & ~VYRE_FLOAT_ALL) == 0 &&
            (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG)) == 0;
 }
 

@@ -56,6 +56,7 @@ struct vyre_kernel {
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;
+    vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
     uint32_t binding_count, param_count, param_words, segment_count, site_count, table_count;

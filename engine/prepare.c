@@ -93,6 +93,8 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
         }
     }
     p->has_until = vy_kernel_until(p->kernel) >= 0;
+    p->subgroup_size = vy_limits_subgroup_size(&p->device->snapshot, p->kernel);
+    p->has_full_subgroups = vy_kernel_get_subgroups(p->kernel).width > 0;
     vyre_result code = choose_binders(p, diag);
     if (code == VYRE_OK) {
         code = fix_schedule(p, diag);

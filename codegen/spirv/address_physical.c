@@ -6,11 +6,17 @@
  *
  * The body and the entry point keep the pointers that they have made: the body's are made in its
  * prologue, the entry point's where they are first asked for, which is its first block. Other
- * functions make them anew at each use, since they touch memory on rare paths only. */
+ * functions make them anew at each use, since they touch memory on rare paths only.
+ *
+ * Access chains take their indices for signed: from element 2^31 on one would lead backwards. So
+ * the pointer to a buffer that may be so long is to its element 2^31, and 2^31 is taken from every
+ * index, which makes the number that a signed one should be. */
 #include "codegen/spirv/emit.h"
 
+#define INDEX_BIAS 0x80000000u
+
 /* Types of the same shape: what is said of a pointer's target is said of its block type here. */
-static uint32_t block_type(vy_emitter *emitter, uint32_t slot)
+static uint32_t block_type(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 {
     static const char *const names[3] = {"ReadOnlyWords", "Words", "CoherentWords"};
     vy_module *m = &emitter->module;
@@ -18,9 +24,9 @@ static uint32_t block_type(vy_emitter *emitter, uint32_t slot)
     if (vy_slot_is_coherent(emitter, slot)) {
         kind = 2;
     }
-    uint32_t *block = &emitter->buffer_blocks[kind];
+    uint32_t *block = &emitter->buffer_blocks[cell][kind];
     if (!*block) {
-        *block = vy_slot_block_type(emitter, names[kind]);
+        *block = vy_slot_block_type(emitter, cell, names[kind]);
         if (kind != 1) {
             vy_module_decorate_member(
                 m, *block, 0, kind ? SpvDecorationCoherent : SpvDecorationNonWritable, NULL, 0);
@@ -34,8 +40,28 @@ static uint32_t address_type(vy_emitter *emitter)
     return vy_type_u32_vector(&emitter->module, 2);
 }
 
+/* The parameter block, records and tables are short. */
+static bool is_biased(const vy_emitter *emitter, uint32_t slot)
+{
+    uint32_t bindings = emitter->ssa->program->binding_count;
+    return slot < bindings || slot == bindings + VY_HIDDEN_SPILL;
+}
+
+/* The words of an address, moved by 2^31 elements. */
+static void add_bias(vy_module *m, vy_cell cell, uint32_t *low, uint32_t *high)
+{
+    uint32_t size = vy_cell_size(cell);
+    if (size > 1) {
+        *high = vy_u2c(m, SpvOpIAdd, *high, size / 2);
+        return;
+    }
+    uint32_t carry = vy_u2c(m, SpvOpShiftRightLogical, *low, 31);
+    *low = vy_u2c(m, SpvOpIAdd, *low, INDEX_BIAS);
+    *high = vy_u2(m, SpvOpIAdd, *high, carry);
+}
+
 /* The pointer to the slot's block. */
-static uint32_t make_pointer(vy_emitter *emitter, uint32_t slot)
+static uint32_t make_pointer(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 {
     vy_module *m = &emitter->module;
     const vyre_program *program = emitter->ssa->program;
@@ -44,21 +70,23 @@ static uint32_t make_pointer(vy_emitter *emitter, uint32_t slot)
         uint32_t place = vy_push_pointer(emitter, VY_PUSH_ADDRESS, pair);
         address = vy_value(m, SpvOpLoad, pair, &place, 1);
     } else {
-        uint32_t param_count = program->params.count ? program->params.count - 1 : 0;
         uint32_t rank = slot < bindings ? slot : slot - VY_HIDDEN_RECORDS;
-        uint32_t first = vy_param_addresses(bindings, param_count) + 2 * rank;
+        uint32_t first = vy_param_addresses(bindings, program->param_words) + 2 * rank;
         uint32_t low = vy_emit_param_word(emitter, first);
         uint32_t high = vy_emit_param_word(emitter, first + 1);
+        if (is_biased(emitter, slot)) {
+            add_bias(m, cell, &low, &high);
+        }
         address = vy_value(m, SpvOpCompositeConstruct, pair, VY_LIST(low, high));
     }
-    uint32_t block = block_type(emitter, slot);
+    uint32_t block = block_type(emitter, slot, cell);
     uint32_t type = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, block);
     uint32_t pointer = vy_value(m, SpvOpBitcast, type, &address, 1);
     vy_module_name(m, pointer, vy_slot_name(emitter, slot));
     return pointer;
 }
 
-static uint32_t pointer_to(vy_emitter *emitter, uint32_t slot)
+static uint32_t pointer_to(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 {
     vy_module *m = &emitter->module;
     uint32_t slot_count = emitter->ssa->program->binding_count + VY_HIDDEN_COUNT;
@@ -69,22 +97,25 @@ static uint32_t pointer_to(vy_emitter *emitter, uint32_t slot)
     } else if (code == prologue || code == &m->sections[VY_SECTION_BODY]) {
         m->code = prologue;
     } else {
-        return make_pointer(emitter, slot);
+        return make_pointer(emitter, slot, cell);
     }
     if (!*kept) {
-        uint32_t pointer = make_pointer(emitter, slot); /* asks for the parameter block's */
+        uint32_t pointer = make_pointer(emitter, slot, cell); /* asks for the parameter block's */
         *kept = pointer;
     }
     m->code = code;
     return *kept;
 }
 
-static uint32_t word(vy_emitter *emitter, uint32_t slot, uint32_t index)
+static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index)
 {
     vy_module *m = &emitter->module;
-    uint32_t block = pointer_to(emitter, slot);
-    uint32_t element = vy_type_u32(m);
-    uint32_t pointer = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, element);
+    uint32_t block = pointer_to(emitter, slot, cell);
+    if (is_biased(emitter, slot)) {
+        index = vy_u2c(m, SpvOpIAdd, index, INDEX_BIAS);
+    }
+    uint32_t type = vy_cell_type(emitter, cell);
+    uint32_t pointer = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, type);
     uint32_t first = vy_const_u32(m, 0);
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, index));
 }
@@ -98,7 +129,7 @@ static uint32_t push(vy_emitter *emitter, uint32_t byte)
 const vy_spirv_addressing vy_spirv_addressing_physical = {
     .model = SpvAddressingModelPhysicalStorageBuffer64,
     .capability = SpvCapabilityPhysicalStorageBufferAddresses,
-    .access = SpvMemoryAccessAlignedMask, /* to 4 bytes */
-    .word = word,
+    .access = SpvMemoryAccessAlignedMask, /* to the element's size */
+    .element = element,
     .push = push,
 };

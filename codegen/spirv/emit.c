@@ -31,13 +31,13 @@ vyre_type vy_emitter_type(const vy_emitter *emitter, uint32_t instruction)
                : VYRE_TYPE_VOID;
 }
 
-bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t *out_bits)
+bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint64_t *out_bits)
 {
     if (instruction >= emitter->ssa->ins.count ||
         emitter->ssa->ins.data[instruction].op != VYRE_OP_LITERAL) {
         return false;
     }
-    *out_bits = (uint32_t)emitter->ssa->ins.data[instruction].bits;
+    *out_bits = emitter->ssa->ins.data[instruction].bits;
     return true;
 }
 
@@ -67,7 +67,8 @@ static bool init_tables(vy_emitter *emitter)
     emitter->shared = table_of(emitter, program->buffers.count);
     emitter->tables = table_of(emitter, program->tables.count);
     emitter->lengths = table_of(emitter, program->binding_count);
-    emitter->params = table_of(emitter, program->params.count);
+    emitter->signed_lengths = table_of(emitter, program->binding_count);
+    emitter->params = table_of(emitter, program->param_words);
     emitter->is_emitted =
         vy_arena_alloc(emitter->module.arena, ssa->blocks.count ? ssa->blocks.count : 1,
                        sizeof *emitter->is_emitted);
@@ -135,21 +136,30 @@ static void emit_body(vy_emitter *emitter)
 static void emit_float_modes(vy_emitter *emitter, uint32_t function)
 {
     static const struct {
-        uint32_t mode;
+        uint32_t mode, width;
         SpvCapability capability;
         SpvExecutionMode execution_mode;
     } modes[] = {
-        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE, SpvCapabilitySignedZeroInfNanPreserve,
+        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE, 32, SpvCapabilitySignedZeroInfNanPreserve,
          SpvExecutionModeSignedZeroInfNanPreserve},
-        {VYRE_FLOAT_DENORM_PRESERVE, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
-        {VYRE_FLOAT_ROUNDING_RTE, SpvCapabilityRoundingModeRTE, SpvExecutionModeRoundingModeRTE},
+        {VYRE_FLOAT_DENORM_PRESERVE, 32, SpvCapabilityDenormPreserve,
+         SpvExecutionModeDenormPreserve},
+        {VYRE_FLOAT_ROUNDING_RTE, 32, SpvCapabilityRoundingModeRTE,
+         SpvExecutionModeRoundingModeRTE},
+        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64, 64, SpvCapabilitySignedZeroInfNanPreserve,
+         SpvExecutionModeSignedZeroInfNanPreserve},
+        {VYRE_FLOAT_DENORM_PRESERVE_F64, 64, SpvCapabilityDenormPreserve,
+         SpvExecutionModeDenormPreserve},
+        {VYRE_FLOAT_ROUNDING_RTE_F64, 64, SpvCapabilityRoundingModeRTE,
+         SpvExecutionModeRoundingModeRTE},
     };
     vy_module *m = &emitter->module;
+    bool has_f64 = vy_module_has_capability(m, SpvCapabilityFloat64);
     for (uint32_t i = 0; i < VY_COUNT_OF(modes); i++) {
-        if (emitter->options->float_modes & modes[i].mode) {
+        if ((emitter->options->float_modes & modes[i].mode) && (modes[i].width == 32 || has_f64)) {
             vy_module_capability(m, modes[i].capability);
             vy_module_op(m, VY_SECTION_MODES, SpvOpExecutionMode,
-                         VY_LIST(function, (uint32_t)modes[i].execution_mode, 32));
+                         VY_LIST(function, (uint32_t)modes[i].execution_mode, modes[i].width));
         }
     }
 }

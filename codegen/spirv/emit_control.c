@@ -110,6 +110,8 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
                emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32;
     case VY_SSA_ARRAY_ZERO:
         return true;
+    case VY_SSA_SUBGROUP:
+        return vy_emit_subgroup_splits(emitter, ins);
     default:
         return false;
     }
@@ -131,10 +133,14 @@ static uint32_t emit_literal(vy_emitter *emitter, const vy_ins *ins)
     switch ((int)ins->type) {
     case VYRE_TYPE_BOOL:
         return vy_const_bool(&emitter->module, ins->bits != 0);
+    case VYRE_TYPE_F16:
+        return vy_const_f32(&emitter->module, vy_f16_as_f32((uint32_t)ins->bits));
     case VYRE_TYPE_F32:
         return vy_const_f32(&emitter->module, (uint32_t)ins->bits);
+    case VYRE_TYPE_F64:
+        return vy_const_f64(&emitter->module, ins->bits);
     default:
-        return vy_const_u32(&emitter->module, (uint32_t)ins->bits);
+        return vy_const_integer(emitter, (vyre_type)ins->type, ins->bits);
     }
 }
 
@@ -158,20 +164,21 @@ static uint32_t emit_operator(vy_emitter *emitter, const vy_ins *ins)
                          operands[2]);
     case VYRE_OP_CAST:
         return vy_emit_cast(emitter, ins, operands[0], type);
-    case VYRE_OP_BITCAST: {
-        uint32_t word = vy_emit_to_word(emitter, type, operands[0]);
-        return vy_emit_from_word(emitter, (vyre_type)ins->type, word);
-    }
+    case VYRE_OP_BITCAST:
+        return vy_emit_bitcast(emitter, ins, operands[0], type);
     default:
         break;
     }
     switch ((int)type) {
     case VYRE_TYPE_BOOL:
         return vy_emit_bool(emitter, ins, operands);
+    case VYRE_TYPE_F16:
     case VYRE_TYPE_F32:
-        return vy_emit_f32(emitter, ins, operands);
+        return vy_emit_f32(emitter, ins, operands, type);
+    case VYRE_TYPE_F64:
+        return vy_emit_f64(emitter, ins, operands);
     default:
-        return vy_emit_integer(emitter, ins, operands, type == VYRE_TYPE_I32);
+        return vy_emit_integer(emitter, ins, operands, type);
     }
 }
 
@@ -222,7 +229,7 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
     case VYRE_OP_BUILTIN:
         return vy_emit_builtin(emitter, (vyre_builtin)ins->ref);
     case VYRE_OP_PARAM:
-        return vy_emit_param(emitter, ins->ref);
+        return vy_emit_param(emitter, ins);
     case VYRE_OP_LENGTH:
         return vy_emit_length(emitter, ins->ref);
     case VYRE_OP_LOAD:
@@ -241,8 +248,14 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_spill_load(emitter, ins);
     case VY_SSA_CANONICAL_NAN: {
         uint32_t value = vy_emitter_value(emitter, ins->arg[0], ins->loc);
-        return vy_emit_canonical_nan(emitter, value);
+        return vy_emit_canonical_nan(emitter, value, (vyre_type)ins->type);
     }
+    case VY_SSA_COMPONENT:
+        return vy_emit_component(emitter, ins);
+    case VY_SSA_COMPOSE:
+        return vy_emit_compose(emitter, ins);
+    case VY_SSA_SUBGROUP:
+        return vy_emit_subgroup(emitter, ins);
     case VY_SSA_STORE:
         vy_emit_store(emitter, ins);
         return 0;

@@ -2,7 +2,8 @@
  * specialisation constants, records. Nothing else is needed from spirv/ by those who run modules.
  *
  * The modules' interface (docs/spirv-interface.md has it for people):
- *   set 0, binding b        the b-th non-shared buffer: runtime array of 32-bit elements
+ *   set 0, binding b        the b-th non-shared buffer: runtime array of its elements as integers, vectors of
+ *                         32-bit ones as such
  *   set 0, binding n + 0    parameter block, read-only words (VY_PARAM_*), n = binding count
  *   set 0, binding n + 1    records
  *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
@@ -63,7 +64,11 @@ enum {
     VY_SPEC_FOLDED = 3,        /* bool: the launched grid is not the logical one; the launched
                                   workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
     VY_SPEC_NATIVE_DIVIDE = 4, /* bool: OpFDiv is correctly rounded on this device */
-    VY_SPEC_NATIVE_SQRT = 5    /* bool: so is Sqrt */
+    VY_SPEC_NATIVE_SQRT = 5,   /* bool: so is Sqrt */
+    VY_SPEC_NATIVE_FMA = 6,    /* bool: Fma of f32 is rounded once, denormals kept */
+    VY_SPEC_NATIVE_DIVIDE_F64 = 7, /* bool: the same of f64 */
+    VY_SPEC_NATIVE_SQRT_F64 = 8,
+    VY_SPEC_NATIVE_FMA_F64 = 9
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)

@@ -26,6 +26,11 @@ vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag);
 
+/* How tables lie in the tables buffer: words of an element, and one of them. Small integers are
+ * extended by their type, f16 and bf16 are the f32 of the same value. */
+uint32_t vy_spirv_table_words(vyre_type type);
+uint32_t vy_spirv_table_word(const vy_table *table, uint32_t index, uint32_t word);
+
 /* Bits by word of the push constants that a module of ours reads (VY_PUSH_* / 4); all where that
  * cannot be told. */
 uint32_t vy_spirv_push_words(const uint32_t *words, uint32_t word_count);

@@ -155,6 +155,15 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
             return s->has_extension[e];
         }
     }
+    static const char *const operations[] = {
+        "VK_SUBGROUP_FEATURE_BASIC_BIT",      "VK_SUBGROUP_FEATURE_VOTE_BIT",
+        "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT", "VK_SUBGROUP_FEATURE_BALLOT_BIT",
+        "VK_SUBGROUP_FEATURE_SHUFFLE_BIT",    "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT"};
+    for (uint32_t bit = 0; bit < VY_COUNT_OF(operations); bit++) {
+        if (strcmp(requirement, operations[bit]) == 0) {
+            return s->subgroup_operations >> bit & 1;
+        }
+    }
     if (strcmp(requirement, "Vulkan 1.3") == 0) {
         return s->info.target == VYRE_TARGET_VULKAN_1_3;
     }

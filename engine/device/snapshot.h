@@ -21,7 +21,9 @@
     X(shaderFloat16, VULKAN12, 0, "f16 arithmetic")                                                \
     X(storageBuffer8BitAccess, VULKAN12, 0, "8-bit elements")                                      \
     X(storageBuffer16BitAccess, VULKAN11, 0, "16-bit elements")                                    \
-    X(shaderBufferInt64Atomics, VULKAN12, 0, "64-bit atomics")                                     \
+    X(shaderBufferInt64Atomics, VULKAN12, 0, "64-bit atomics on buffers")                          \
+    X(shaderSharedInt64Atomics, VULKAN12, 0, "64-bit atomics on shared memory")                    \
+    X(shaderSubgroupExtendedTypes, VULKAN12, 0, "subgroup operations on 64 bits")                  \
     X(subgroupSizeControl, VULKAN13, 0, "programs that fix their subgroup width")                  \
     X(computeFullSubgroups, VULKAN13, 0, "programs that fix their subgroup width")                 \
     X(maintenance4, VULKAN13, 0, "workgroup sizes by specialisation constant")
@@ -39,8 +41,8 @@ typedef struct vy_feature_info {
     const char *why;
 } vy_feature_info;
 
-/* Extensions that are used where they are there; of VK_EXT_device_fault also the feature
- * deviceFault. */
+/* Extensions that are used where they are there; of those with a feature of their own that feature
+ * too: deviceFault, shaderSubgroupUniformControlFlow, shaderMaximalReconvergence. */
 #define VY_EXTENSIONS(X)                                                                           \
     X(EXT_memory_budget, "VK_EXT_memory_budget",                                                   \
       "memory in use and left, as the driver counts it")                                           \
@@ -50,6 +52,10 @@ typedef struct vy_feature_info {
       "the device's times on the host's clock")                                                    \
     X(EXT_device_fault, "VK_EXT_device_fault",                                                     \
       "what the driver knows of a lost device (with the feature deviceFault)")                     \
+    X(KHR_shader_subgroup_uniform_control_flow, "VK_KHR_shader_subgroup_uniform_control_flow",     \
+      "subgroup operations after branches that a whole subgroup takes alike")                      \
+    X(KHR_shader_maximal_reconvergence, "VK_KHR_shader_maximal_reconvergence",                     \
+      "subgroup operations where only some invocations of a subgroup are (not with validation)")   \
     X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
 
 typedef enum vy_extension {
@@ -84,6 +90,9 @@ typedef struct vy_snapshot {
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
+    uint32_t subgroup_operations;                  /* VkSubgroupFeatureFlags in compute shaders */
+    uint32_t min_subgroup_size, max_subgroup_size; /* that a pipeline may pin; 0: none */
+    uint32_t max_subgroups;                        /* of a workgroup, where the size is pinned */
     uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
     uint32_t timestamp_bits; /* of that family */
     uint32_t max_stage_resources,

@@ -72,6 +72,46 @@ static vyre_result check_features(const vy_snapshot *s, const vyre_kernel *kerne
     return VYRE_OK;
 }
 
+uint32_t vy_limits_subgroup_size(const vy_snapshot *s, const vyre_kernel *kernel)
+{
+    vy_kernel_subgroups asked = vy_kernel_get_subgroups(kernel);
+    uint32_t size = s->info.subgroup_size;
+    if (asked.width) {
+        return asked.width;
+    }
+    bool can_pin = s->has[VY_FEATURE_subgroupSizeControl] && size >= s->min_subgroup_size &&
+                   size <= s->max_subgroup_size && s->min_subgroup_size > 0;
+    return asked.is_used && can_pin ? size : 0;
+}
+
+static vyre_result check_subgroups(const vy_snapshot *s, const vyre_kernel *kernel, uint64_t volume,
+                                   vyre_diag *diag)
+{
+    uint32_t width = vy_kernel_get_subgroups(kernel).width;
+    if (!width) {
+        return VYRE_OK;
+    }
+    bool has_features =
+        s->has[VY_FEATURE_subgroupSizeControl] && s->has[VY_FEATURE_computeFullSubgroups];
+    if (!has_features || width < s->min_subgroup_size || width > s->max_subgroup_size) {
+        return vy_diag_set(
+            diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+            "the program '%s' fixes its subgroups to %u lanes, and the device %s%u to %u. Fix: use "
+            "a width of the device, or leave out `subgroup %u`",
+            vyre_kernel_name(kernel), (unsigned)width,
+            has_features ? "can pin "
+                         : "lacks subgroupSizeControl or computeFullSubgroups; it has ",
+            (unsigned)(has_features ? s->min_subgroup_size : s->info.subgroup_size),
+            (unsigned)(has_features ? s->max_subgroup_size : s->info.subgroup_size),
+            (unsigned)width);
+    }
+    if (volume > (uint64_t)width * s->max_subgroups) {
+        return over(diag, kernel, "maxComputeWorkgroupSubgroups", (volume + width - 1) / width,
+                    s->max_subgroups, "choose a smaller workgroup or wider subgroups");
+    }
+    return VYRE_OK;
+}
+
 vyre_result vy_limits_check(const vy_snapshot *s, const vyre_kernel *kernel,
                             const uint32_t workgroup[3], vyre_diag *diag)
 {
@@ -89,6 +129,10 @@ vyre_result vy_limits_check(const vy_snapshot *s, const vyre_kernel *kernel,
     if (volume > info->max_workgroup_invocations) {
         return over(diag, kernel, "maxComputeWorkGroupInvocations", volume,
                     info->max_workgroup_invocations, "choose a smaller workgroup");
+    }
+    vyre_result subgroups = check_subgroups(s, kernel, volume, diag);
+    if (subgroups != VYRE_OK) {
+        return subgroups;
     }
     uint32_t shared = vyre_kernel_shared_size(kernel);
     if (shared > info->max_shared_size) {

@@ -115,9 +115,16 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
                                            .pMapEntries = entries,
                                            .dataSize = sizeof constants,
                                            .pData = &constants};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = shader->subgroup_size};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = shader->subgroup_size ? &size : NULL,
+                  .flags = shader->is_full
+                               ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                               : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
                   .pName = "main",
@@ -158,6 +165,8 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
 {
     vy_shader shader = {.workgroup = {p->workgroup[0], p->workgroup[1], p->workgroup[2]},
                         .is_folded = choice.is_folded,
+                        .subgroup_size = p->subgroup_size,
+                        .is_full = p->has_full_subgroups,
                         .label = vy_kernel_get_segment(p->kernel, segment)->label};
     vy_variant variant = {choice.interface, choice.is_aliased};
     vyre_result code =

@@ -27,6 +27,8 @@ typedef struct vy_shader {
     uint32_t word_count;
     uint32_t workgroup[3]; /* specialised; only used where the module has the constants */
     bool is_folded;
+    uint32_t subgroup_size; /* pinned; 0: the driver's choice */
+    bool is_full;           /* no subgroup but full ones */
     bool is_native; /* the device's own division and square root, whatever is known of them */
     const char *label;
 } vy_shader;
@@ -52,6 +54,8 @@ struct vyre_pipeline {
     const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
     bool is_pushed;                          /* descriptors are recorded */
     bool has_until;
+    uint32_t subgroup_size; /* that its shaders are pinned to, or 0 */
+    bool has_full_subgroups;
     vy_block tables;        /* constant tables that are too large for the modules */
     vy_execution *schedule; /* where it is the same for every dispatch, else NULL */
     uint32_t schedule_count;

@@ -102,8 +102,9 @@ static inline void vyre_device_params_init(vyre_device_params *params)
  * params may be NULL. */
 VYRE_API VYRE_CHECK vyre_result vyre_device_create(const vyre_device_params *params,
                                                    vyre_device **out_device, vyre_diag *diag);
-/* Waits for what the library submitted, then destroys everything that was created on the device;
- * pipelines and recordings must have been destroyed before. */
+/* Waits for what the library submitted, then destroys everything that was created on the device.
+ * Pipelines, recordings and sequences may be destroyed before or after it, in any order: those that
+ * are left keep no object of Vulkan's, and refuse every other call. */
 VYRE_API void vyre_device_destroy(vyre_device **device);
 
 /* ---- What there is --------------------------------------------------------------------------- */
@@ -226,7 +227,7 @@ VYRE_API uint64_t vyre_device_trim(vyre_device *device);
 /* ---- Loss ------------------------------------------------------------------------------------ */
 
 /* What is known of a device that was lost; all calls on it answer DEVICE_LOST from then on, and
- * what belongs to it can be destroyed in any order that is allowed otherwise. */
+ * what belongs to it can be destroyed in any order, as ever. */
 typedef struct vyre_loss {
     int is_lost;
     char program[64]; /* label of what was running first, "" where nothing of ours was */

@@ -20,11 +20,15 @@ typedef enum vyre_interface {
                               constant; needs bufferDeviceAddress */
 } vyre_interface;
 
-/* Float modes that the module declares; each needs the device property of the same name (for
- * 32-bit). */
-#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE 1u
-#define VYRE_FLOAT_DENORM_PRESERVE              2u
-#define VYRE_FLOAT_ROUNDING_RTE                 4u
+/* Float modes that the module declares; each needs the device property of the same name, for 32 or
+ * for 64 bits. Those for 64 bits are declared by modules that use f64. */
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE     1u
+#define VYRE_FLOAT_DENORM_PRESERVE                  2u
+#define VYRE_FLOAT_ROUNDING_RTE                     4u
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 8u
+#define VYRE_FLOAT_DENORM_PRESERVE_F64              16u
+#define VYRE_FLOAT_ROUNDING_RTE_F64                 32u
+#define VYRE_FLOAT_ALL                              63u
 
 typedef struct vyre_kernel_params {
     uint32_t struct_size;

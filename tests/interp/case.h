@@ -8,7 +8,7 @@
 typedef struct vy_case {
     vyre_interp_params params;
     vyre_host_buffer buffers[12];
-    uint32_t values[8]; /* of params */
+    uint32_t values[16]; /* of params */
     vyre_interp_report report;
     vyre_diag diag;
 } vy_case;
