@@ -446,7 +446,7 @@ static void fill_move(const vy_instance *in, const vy_command *command, uint64_t
 {
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
     uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
-    uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
+    uint32_t count = (uint32_t)((command->size + 3) / sizeof(uint32_t)); /* of elements of bytes too */
     VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
     if (command->kind == VY_COMMAND_FILL) {
         vy_fill_fill_block(count, command->word, target, words);

@@ -163,7 +163,7 @@ static void record_move(recorder *r, const vy_command *command)
     vy_engine_kernels *kernels = vy_runs_kernels(device);
     const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
     uint32_t groups[3];
-    vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
+    vy_move_launch(&device->snapshot, (uint32_t)((command->size + 3) / sizeof(uint32_t)), groups);
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
     bind(r, move->pipeline, move->layout.pipeline, false);
     push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block),

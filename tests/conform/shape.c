@@ -107,21 +107,22 @@ bool conform_shape_takes(conform_shape shape, const conform_row *row)
     }
 }
 
-/* Every edge for one operand; for two those of the first 16 with themselves, least with -1, least
- * with zero, and with others; for more some of the triples. Then random ones. */
+/* Edges for one operand; for two those of the first 16 with themselves, least with -1, least with
+ * zero, or with others, as the operator has it; for more some of the triples. Then random ones. */
 static uint32_t all_literal_point(const conform_row *row, uint32_t element)
 {
     const uint32_t distances[4] = {0, 14, 10, 1 + (uint32_t)row->op % 9};
-    if (element >= 64) {
-        return CONFORM_PAIRS + CONFORM_TRIPLES + element * 61 % CONFORM_RANDOM;
+    uint32_t turn = element + (uint32_t)row->op;
+    if (element >= 16) {
+        return CONFORM_PAIRS + CONFORM_TRIPLES + turn * 61 % CONFORM_RANDOM;
     }
     if (row->count == 1) {
-        return element * CONFORM_EDGES;
+        return turn * 5 % CONFORM_EDGES * CONFORM_EDGES;
     }
     if (row->count >= 3) {
-        return CONFORM_PAIRS + element * 509 % CONFORM_TRIPLES;
+        return CONFORM_PAIRS + turn * 509 % CONFORM_TRIPLES;
     }
-    return element % 16 * CONFORM_EDGES + (element + distances[element / 16 % 4]) % 16;
+    return element * CONFORM_EDGES + (element + distances[turn / 4 % 4]) % 16;
 }
 
 uint32_t conform_shape_point(conform_shape shape, const conform_row *row, uint32_t dispatch,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -135,7 +136,9 @@ static void run_base(fixture *f, conform_id base)
         return;
     }
     for (int shape = 0; shape < CONFORM_SHAPE_COUNT; shape++) {
+        { struct timespec a, b; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
         conform_run_shape(&runner, base, (conform_shape)shape);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b); printf("T %s %.2f\n", conform_shape_text((conform_shape)shape), (double)(b.tv_sec-a.tv_sec)+1e-9*(double)(b.tv_nsec-a.tv_nsec)); fflush(stdout);}
     }
     for (uint32_t round = 1; round < rounds(); round++) {
         conform_values_init(&f->values, 1 + round);
