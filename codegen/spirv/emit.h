@@ -132,7 +132,8 @@ typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
 typedef uint32_t (*vy_helper3_fn)(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
 uint32_t vy_emit_fma(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
 uint32_t vy_emit_fma_f64(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
-uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
+/* adds_zero: c is the literal +0. */
+uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c, bool adds_zero);
 uint32_t vy_emit_divide_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_sqrt_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_round_half(vy_emitter *emitter, uint32_t a, uint32_t b);
@@ -215,7 +216,7 @@ struct vy_emitter {
     uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3]; /* constants */
     uint32_t push_block;
-    uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
+    uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */

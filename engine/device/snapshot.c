@@ -54,12 +54,21 @@ static uint32_t float_modes(const vy_snapshot *s)
         modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
     }
     /* Where a mode must be the same for all widths, a module that states it for 32 bits alone still
-     * stands: the modules use no other float width, and unstated widths have no mode to differ. */
+     * stands: unstated widths have no mode to differ. */
     if (s->denorm_preserve) {
         modes |= VYRE_FLOAT_DENORM_PRESERVE;
     }
     if (s->rounding_rte) {
         modes |= VYRE_FLOAT_ROUNDING_RTE;
+    }
+    if (s->signed_zero_inf_nan_f64) { /* of which no independence is asked */
+        modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64;
+    }
+    if (s->denorm_preserve_f64 && (s->denorm_preserve || s->has_modes_by_width)) {
+        modes |= VYRE_FLOAT_DENORM_PRESERVE_F64;
+    }
+    if (s->rounding_rte_f64 && (s->rounding_rte || s->has_modes_by_width)) {
+        modes |= VYRE_FLOAT_ROUNDING_RTE_F64;
     }
     return modes;
 }
@@ -175,6 +184,15 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
     }
     if (strcmp(requirement, "shaderRoundingModeRTEFloat32") == 0) {
         return s->rounding_rte;
+    }
+    if (strcmp(requirement, "shaderSignedZeroInfNanPreserveFloat64") == 0) {
+        return s->signed_zero_inf_nan_f64;
+    }
+    if (strcmp(requirement, "shaderDenormPreserveFloat64") == 0) {
+        return s->denorm_preserve_f64;
+    }
+    if (strcmp(requirement, "shaderRoundingModeRTEFloat64") == 0) {
+        return s->rounding_rte_f64;
     }
     /* In core since Vulkan 1.2. */
     return strcmp(requirement, "VK_KHR_shader_float_controls") == 0;

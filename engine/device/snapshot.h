@@ -90,6 +90,8 @@ typedef struct vy_snapshot {
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
+    /* 64-bit; and whether each width may have a mode of its own. */
+    bool signed_zero_inf_nan_f64, denorm_preserve_f64, rounding_rte_f64, has_modes_by_width;
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
     uint32_t max_subgroups;       /* of a workgroup, where the size is pinned */
     uint32_t queue_family;        /* the compute family chosen, or VY_FAMILY_NONE */
