@@ -307,9 +307,9 @@ typedef struct vy_checked {
     uint32_t ok, index; /* ok: 0 where nothing needs to be checked */
 } vy_checked;
 /* The index as a u32, and whether it is below count. */
-vy_checked vy_check_index(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The same with 0 in place of an index that is not. */
-vy_checked vy_check_index_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_check_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The element of that type, or zero where the index is out of bounds. */
 uint32_t vy_checked_value(vy_emitter *emitter, vyre_type type, bool is_packed, vy_checked checked,
                           uint32_t value);

@@ -143,12 +143,16 @@ typedef struct vyre_device_info {
      * known to round correctly, and passed the table of pairs. Otherwise they are made of integer
      * operations: slower, the same bits. */
     vyre_answer native_divide, native_sqrt;
+    /* Whether the lanes of a subgroup are consecutive invocations of a workgroup: probed. Programs
+     * that use subgroups run on no other device. */
+    vyre_answer lane_order;
     int has_addresses; /* kernels reach buffers by address */
     int has_calibrated_timestamps;
     int has_memory_budget; /* the driver tells; otherwise the library counts its own */
     int has_device_fault;
     uint64_t mappable_memory_size; /* the largest heap that is the device's own and the host's */
     uint32_t subgroup_size;
+    uint32_t min_subgroup_size, max_subgroup_size; /* that a program may fix; 0: none */
     uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
     uint32_t max_storage_buffers, max_push_constants_size;
     uint64_t max_storage_range, max_buffer_size;
