@@ -215,7 +215,7 @@ struct vy_emitter {
     uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3]; /* constants */
     uint32_t push_block;
-    uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
+    uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */
@@ -307,9 +307,9 @@ typedef struct vy_checked {
     uint32_t ok, index; /* ok: 0 where nothing needs to be checked */
 } vy_checked;
 /* The index as a u32, and whether it is below count. */
-vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_check_index(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The same with 0 in place of an index that is not. */
-vy_checked vy_check_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_check_index_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The element of that type, or zero where the index is out of bounds. */
 uint32_t vy_checked_value(vy_emitter *emitter, vyre_type type, bool is_packed, vy_checked checked,
                           uint32_t value);

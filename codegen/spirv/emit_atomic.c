@@ -190,7 +190,7 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
     uint32_t x = operand_cell(emitter, ins, type, 1);
     uint32_t y = operand_cell(emitter, ins, type, 2);
     uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_bounds_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t before = emitter->current_label;
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t old = act(emitter, ins, type, checked.index, x, y);
