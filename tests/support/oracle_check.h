@@ -23,4 +23,18 @@ void vy_check_edges(void **state, vy_subject subject);
 /* One size in all variants, on the device. */
 void vy_check_device(void **state, vy_subject subject, uint32_t size);
 
+/* Both for one program, and how a list of tests names them. */
+#define CATALOGUE_TESTS(name, subject, size)                                                       \
+    static void test_##name##_equals_oracle_at_edge_sizes(void **state)                            \
+    {                                                                                              \
+        vy_check_edges(state, VY_SUBJECT_##subject);                                               \
+    }                                                                                              \
+    static void test_##name##_equals_oracle_at_a_realistic_size(void **state)                      \
+    {                                                                                              \
+        vy_check_device(state, VY_SUBJECT_##subject, size);                                        \
+    }
+#define CATALOGUE_ENTRIES(name)                                                                    \
+    cmocka_unit_test(test_##name##_equals_oracle_at_edge_sizes),                                   \
+        cmocka_unit_test(test_##name##_equals_oracle_at_a_realistic_size)
+
 #endif
