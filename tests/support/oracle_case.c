@@ -45,7 +45,7 @@ void vy_case_param(vy_case *c, uint32_t value)
 
 void vy_case_param_float(vy_case *c, float value)
 {
-    vy_case_param(c, vy_float_bits(value));
+    vy_case_param(c, vy_case_float(value));
 }
 
 bool vy_case_text(vy_case *c, const uint8_t *bytes, uint32_t size)
@@ -68,7 +68,7 @@ float vy_random_float(uint64_t *seed)
     return (float)((int32_t)(vy_oracle_random(seed) >> 8) - (1 << 23)) / (float)(1 << 23);
 }
 
-uint32_t vy_float_bits(float value)
+uint32_t vy_case_float(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -21,7 +21,7 @@ void vy_case_param_float(vy_case *c, float value);
 bool vy_case_text(vy_case *c, const uint8_t *bytes, uint32_t size);
 /* In [-1, 1), and a multiple of 2^-23. */
 float vy_random_float(uint64_t *seed);
-uint32_t vy_float_bits(float value);
+uint32_t vy_case_float(float value);
 /* From 0 to limit - 1. */
 uint32_t vy_random_below(uint64_t *seed, uint32_t limit);
 /* The largest number whose square is at most n. */

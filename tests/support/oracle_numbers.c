@@ -19,13 +19,13 @@ static float float_at(const vy_slot *slot, size_t i)
 static void fill_floats(vy_slot *slot, uint64_t *seed, float scale)
 {
     for (uint32_t i = 0; slot && i < slot->count; i++) {
-        slot->in[i] = vy_float_bits(vy_random_float(seed) * scale);
+        slot->in[i] = vy_case_float(vy_random_float(seed) * scale);
     }
 }
 
 static void expect_near(vy_slot *slot, size_t i, double value, double slack)
 {
-    slot->expected[i] = vy_float_bits((float)value);
+    slot->expected[i] = vy_case_float((float)value);
     slot->slack[i] = (float)slack;
 }
 
@@ -58,7 +58,7 @@ bool vy_make_spmv(vy_case *c, uint64_t seed)
             column->in[e] = vy_random_below(&seed, x->count);
             sum += float_at(value, e) * float_at(x, column->in[e]);
         }
-        y->expected[r] = vy_float_bits(sum);
+        y->expected[r] = vy_case_float(sum);
     }
     return true;
 }
@@ -108,7 +108,7 @@ bool vy_make_matmul(vy_case *c, uint64_t seed)
         }
         for (uint32_t j = 0; j < s.n; j++) {
             float shift = j < bias->count ? float_at(bias, j) : 0.0f;
-            result->expected[(size_t)i * s.n + j] = vy_float_bits(sums[j] + shift);
+            result->expected[(size_t)i * s.n + j] = vy_case_float(sums[j] + shift);
         }
     }
     free(sums);
@@ -520,7 +520,7 @@ bool vy_make_heat(vy_case *c, uint64_t seed)
     bool ok = u && now && other, moves = true;
     for (uint32_t i = 0; ok && i < count; i++) {
         now[i] = vy_random_float(&seed);
-        u->in[i] = vy_float_bits(now[i]);
+        u->in[i] = vy_case_float(now[i]);
     }
     c->passes = VY_CASE_BRIEF_GENERATIONS;
     while (ok && moves && c->passes_expected < c->passes) {
