@@ -71,11 +71,6 @@ static vyre_expr parse_number(vy_parser *p)
     return vyre_build_literal(p->builder, type, token.value);
 }
 
-static vyre_expr build_f32_bits(vy_parser *p, uint32_t bits)
-{
-    return vyre_build_literal(p->builder, VYRE_TYPE_F32, bits);
-}
-
 /* An expression in parentheses or brackets whose opening token was taken. */
 static vyre_expr parse_nested(vy_parser *p, vy_loc loc, vy_token_kind close, const char *where)
 {
@@ -327,9 +322,9 @@ static vyre_expr parse_word(vy_parser *p, const vy_token *token)
     case VY_WORD_FALSE:
         return vyre_build_bool(p->builder, token->name->word == VY_WORD_TRUE);
     case VY_WORD_INF:
-        return build_f32_bits(p, 0x7f800000u);
+        return vy_builder_special(p->builder, 0x7f800000u);
     case VY_WORD_NAN:
-        return build_f32_bits(p, 0x7fc00000u);
+        return vy_builder_special(p->builder, 0x7fc00000u);
     case VY_WORD_LEN:
         return parse_length(p, token->loc);
     case VY_WORD_BITCAST:
