@@ -42,6 +42,13 @@ vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level)
     return VYRE_OP_NONE;
 }
 
+bool vy_parser_goes_on(const vy_parser *p)
+{
+    uint32_t level;
+    return vy_parser_is(p, VY_TOKEN_DOT) ||
+           vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE;
+}
+
 /* ---- Operands -------------------------------------------------------------------------------- */
 
 static bool fits(vyre_type type, uint64_t value)
@@ -556,7 +563,7 @@ vyre_expr vy_parse_expression_after(vy_parser *p, vyre_expr first)
 {
     open_operator open[LEVEL_COUNT]; /* of strictly rising levels */
     uint32_t count = 0;
-    vyre_expr right = first;
+    vyre_expr right = parse_swizzles(p, first);
     for (;;) {
         uint32_t level = 0;
         vyre_op op = vy_parser_infix((vy_token_kind)p->token.kind, &level);
