@@ -114,6 +114,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
                                 .debug = c->params.debug != 0,
+                                .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
                                 .entry_name = "main",
                                 .file_name = c->description->name,
@@ -231,9 +232,10 @@ static void place_tables(compiler *c)
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
         c->table_offsets[i] = UINT32_MAX;
-        if (i > 0 && table->count * 4ull > MAX_MODULE_TABLE_SIZE) {
+        uint64_t words = (uint64_t)table->count * vy_spirv_table_words((vyre_type)table->type);
+        if (i > 0 && words * 4 > MAX_MODULE_TABLE_SIZE) {
             c->table_offsets[i] = next;
-            next += table->count;
+            next += (uint32_t)words;
         }
     }
 }
@@ -245,9 +247,15 @@ static void copy_tables(compiler *c)
     VY_VEC(uint32_t) words = {0};
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
-        if (c->table_offsets[i] != UINT32_MAX && vy_vec_reserve(&k->arena, &words, table->count)) {
-            memcpy(words.data + words.count, table->bytes, (size_t)table->count * 4);
-            words.count += table->count;
+        uint32_t size = vy_spirv_table_words((vyre_type)table->type);
+        if (c->table_offsets[i] == UINT32_MAX ||
+            !vy_vec_reserve(&k->arena, &words, table->count * size)) {
+            continue;
+        }
+        for (uint32_t e = 0; e < table->count; e++) {
+            for (uint32_t w = 0; w < size; w++) {
+                words.data[words.count++] = vy_spirv_table_word(table, e, w);
+            }
         }
     }
     k->tables = words.data;
@@ -277,6 +285,98 @@ static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
     }
 }
 
+/* Of a type that is loaded, stored or computed with anywhere. */
+typedef struct type_needs {
+    bool has_64, has_f64, has_8, has_16, has_buffer_atomics, has_shared_atomics;
+} type_needs;
+
+static type_needs find_type_needs(const vyre_program *program)
+{
+    type_needs needs = {0};
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        vyre_type type = (vyre_type)program->exprs.data[i].type;
+        needs.has_64 |= vy_type_width(type) == 64;
+        needs.has_f64 |= type == VYRE_TYPE_F64;
+    }
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        uint32_t width = vy_type_width((vyre_type)buffer->type);
+        needs.has_8 |= width == 8 && buffer->mode != VYRE_BUFFER_SHARED;
+        needs.has_16 |= width == 16 && buffer->mode != VYRE_BUFFER_SHARED;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind == VY_STMT_ATOMIC && stmt->ref < program->buffers.count &&
+            vy_type_width((vyre_type)program->buffers.data[stmt->ref].type) == 64) {
+            bool is_shared = program->buffers.data[stmt->ref].mode == VYRE_BUFFER_SHARED;
+            needs.has_64 = true;
+            needs.has_shared_atomics |= is_shared;
+            needs.has_buffer_atomics |= !is_shared;
+        }
+    }
+    return needs;
+}
+
+static void describe_types(compiler *c)
+{
+    vyre_kernel *k = c->kernel;
+    type_needs needs = find_type_needs(c->program);
+    bool is_address = c->params.interface == VYRE_INTERFACE_ADDRESS;
+    /* In the address form pointers to small elements are made of 64-bit integers. */
+    require(k, needs.has_64 || (is_address && (needs.has_8 || needs.has_16)), "shaderInt64");
+    require(k, needs.has_f64, "shaderFloat64");
+    require(k, needs.has_8, "storageBuffer8BitAccess");
+    require(k, needs.has_16, "storageBuffer16BitAccess");
+    require(k, needs.has_buffer_atomics, "shaderBufferInt64Atomics");
+    require(k, needs.has_shared_atomics, "shaderSharedInt64Atomics");
+    uint32_t modes = needs.has_f64 ? c->params.float_modes : 0;
+    require(k, (modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64) != 0,
+            "shaderSignedZeroInfNanPreserveFloat64");
+    require(k, (modes & VYRE_FLOAT_DENORM_PRESERVE_F64) != 0, "shaderDenormPreserveFloat64");
+    require(k, (modes & VYRE_FLOAT_ROUNDING_RTE_F64) != 0, "shaderRoundingModeRTEFloat64");
+    require(k, k->subgroups.is_used && c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
+            "shaderSubgroupUniformControlFlow");
+    require(k, k->subgroups.is_used && c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL,
+            "shaderMaximalReconvergence");
+}
+
+static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *stmt)
+{
+    return stmt->x.root && stmt->x.root < program->exprs.count
+               ? (vyre_type)program->exprs.data[stmt->x.root].type
+               : VYRE_TYPE_VOID;
+}
+
+/* The classes of operations that the modules make of the program's. */
+static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
+{
+    bool has_vote = false, has_ballot = false, has_shuffle = false, has_arithmetic = false;
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind != VY_STMT_SUBGROUP) {
+            continue;
+        }
+        const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+        bool is_bitwise =
+            info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
+        bool is_reduction = info->kind >= VY_SUBGROUP_REDUCE;
+        bool by_lanes =
+            is_reduction && !is_bitwise && vy_type_width(stmt_operand_type(program, stmt)) == 64;
+        has_vote |= info->kind == VY_SUBGROUP_VOTE;
+        has_arithmetic |= is_reduction && !by_lanes;
+        has_shuffle |= info->kind == VY_SUBGROUP_LANE || by_lanes;
+        has_ballot |= info->kind == VY_SUBGROUP_BALLOT || info->kind == VY_SUBGROUP_VALUE ||
+                      info->kind == VY_SUBGROUP_LANE || by_lanes;
+    }
+    require(k, k->subgroups.is_used, "VK_SUBGROUP_FEATURE_BASIC_BIT");
+    require(k, has_vote, "VK_SUBGROUP_FEATURE_VOTE_BIT");
+    require(k, has_ballot, "VK_SUBGROUP_FEATURE_BALLOT_BIT");
+    require(k, has_shuffle, "VK_SUBGROUP_FEATURE_SHUFFLE_BIT");
+    require(k, has_arithmetic, "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT");
+    require(k, k->subgroups.width != 0, "subgroupSizeControl");
+    require(k, k->subgroups.width != 0, "computeFullSubgroups");
+}
+
 static void describe(compiler *c)
 {
     const vyre_program *program = c->program;
@@ -298,8 +398,9 @@ static void describe(compiler *c)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
+            uint32_t size = vyre_type_size((vyre_type)buffer->type);
             k->shared_size += (uint32_t)program->exprs.data[buffer->count.root].bits[0] *
-                              vyre_type_size((vyre_type)buffer->type);
+                              (size < 4 ? 4 : size); /* small elements take a word each */
         }
     }
     require(k, is_new, "Vulkan 1.3");
@@ -312,6 +413,8 @@ static void describe(compiler *c)
             "shaderDenormPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_ROUNDING_RTE) != 0,
             "shaderRoundingModeRTEFloat32");
+    describe_types(c);
+    describe_subgroup_needs(k, program);
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
@@ -333,6 +436,11 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);
+    }
+    if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no reconvergence. Fix: use a value of vyre_reconvergence",
+                           (int)params->reconvergence);
     }
     const char *wanted = params->dump_after;
     if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {

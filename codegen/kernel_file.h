@@ -29,6 +29,8 @@
 #define VY_FILE_HEADER_SIZE 24u
 #define VY_FILE_ALIASED     1u
 #define VY_FILE_DEBUG       2u
+#define VY_FILE_UNIFORM     4u /* VYRE_RECONVERGENCE_*: two bits */
+#define VY_FILE_MAXIMAL     8u
 /* As many as there are choices, of which no two are the same: targets, interfaces, float modes and
  * flags. */
 #define VY_FILE_MAX_SETS (2u * 2u * 8u * 4u)

@@ -21,7 +21,7 @@ typedef struct vy_host_binding {
     vy_range count;
 } vy_host_binding;
 
-#define VY_MAX_REQUIREMENTS 8u
+#define VY_MAX_REQUIREMENTS 24u
 #define VY_VARIANT_COUNT    4u
 
 typedef struct vy_segment_words {

@@ -222,7 +222,7 @@ void vy_machine_store(vy_machine *machine, const vy_stmt *stmt, vyre_type index_
 uint64_t vy_machine_atomic(vy_machine *machine, const vy_stmt *stmt, vyre_type index_type,
                            uint64_t index, const uint64_t *operands, uint32_t lane);
 /* What an element of that type keeps of the value stored: all of it, but of bf16. */
-uint64_t vy_machine_kept(vyre_type type, uint64_t value);
+uint64_t vy_machine_stored(vyre_type type, uint64_t value);
 
 /* Keeps the first record by (pass, segment execution, invocation, site). */
 void vy_machine_record(vy_machine *machine, const vy_stmt *stmt, uint32_t lane);

@@ -69,7 +69,7 @@ static uint64_t value_of(vyre_type type, uint64_t bits)
     return type == VYRE_TYPE_BF16 ? bits << 16 : bits;
 }
 
-uint64_t vy_machine_kept(vyre_type type, uint64_t value)
+uint64_t vy_machine_stored(vyre_type type, uint64_t value)
 {
     return type == VYRE_TYPE_BF16 ? (uint64_t)vy_bf16_round((uint32_t)value) << 16 : value;
 }

@@ -37,7 +37,7 @@ static void store_in_array(vy_machine *m, const vy_frame *frame, const vy_stmt *
         uint64_t *element = m->vars[stmt->ref] + index[lane] * components * m->volume;
         for (uint32_t c = 0; c < components; c++) {
             size_t place = (size_t)c * m->volume + lane;
-            element[place] = vy_machine_kept(type, value[place]);
+            element[place] = vy_machine_stored(type, value[place]);
         }
     }
 }

@@ -1,8 +1,9 @@
 /* Memory through addresses: the parameter block's is a push constant, the others' lie in that block
  * behind its words. A pointer is made of its two words by OpBitcast, so that no 64-bit integers are
- * needed. Such pointers are values and never variables or arguments; they are no memory object
- * declarations, so nothing is assumed of two of them and there is nothing to put Aliased on: the
- * aliased variant differs in what is read-only, coherent and NonPrivate.
+ * needed (elements of 8 and 16 bits apart). Such pointers are values and never variables or
+ * arguments; they are no memory object declarations, so nothing is assumed of two of them and there
+ * is nothing to put Aliased on: the aliased variant differs in what is read-only, coherent and
+ * NonPrivate.
  *
  * The body and the entry point keep the pointers that they have made: the body's are made in its
  * prologue, the entry point's where they are first asked for, which is its first block. Other
@@ -81,7 +82,12 @@ static uint32_t make_pointer(vy_emitter *emitter, uint32_t slot, vy_cell cell)
     }
     uint32_t block = block_type(emitter, slot, cell);
     uint32_t type = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, block);
-    uint32_t pointer = vy_value(m, SpvOpBitcast, type, &address, 1);
+    SpvOp op = SpvOpBitcast;
+    if (cell < VY_CELL_32) { /* no bitcast has to do with types of 8 and 16 bits */
+        address = vy_v1(m, SpvOpBitcast, vy_type_u64(m), address);
+        op = SpvOpConvertUToPtr;
+    }
+    uint32_t pointer = vy_value(m, op, type, &address, 1);
     vy_module_name(m, pointer, vy_slot_name(emitter, slot));
     return pointer;
 }

@@ -80,10 +80,10 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins)
 {
     vyre_type type = (vyre_type)emitter->ssa->arrays.data[ins->ref].type;
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
-    vy_checked checked = vy_check_for_load(emitter, ins, count);
+    vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
-    uint32_t value = vy_emit_load_cell(emitter, pointer, array_cell(emitter, ins->ref),
-                                       SpvMemoryAccessMaskNone);
+    uint32_t value =
+        vy_emit_load_cell(emitter, pointer, array_cell(emitter, ins->ref), SpvMemoryAccessMaskNone);
     return vy_checked_value(emitter, type, false, checked, value);
 }
 
@@ -93,7 +93,7 @@ void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t value = vy_emitter_value(emitter, ins->arg[1], ins->loc);
     uint32_t cell = vy_emit_to_cell(emitter, type, false, value);
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
-    vy_checked checked = vy_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
     vy_emit_store_cell(emitter, pointer, array_cell(emitter, ins->ref), cell,
@@ -141,7 +141,9 @@ uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins)
     }
     uint32_t high = load_spilled(emitter, ins->ref + 1);
     uint32_t wide = vy_emit_join(emitter, low, high);
-    return vy_type_is_float(type) ? vy_v1(&emitter->module, SpvOpBitcast, vy_emit_type(emitter, type), wide) : wide;
+    return vy_type_is_float(type)
+               ? vy_v1(&emitter->module, SpvOpBitcast, vy_emit_type(emitter, type), wide)
+               : wide;
 }
 
 void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins)

@@ -224,7 +224,9 @@ uint32_t vy_emit_bits(vy_emitter *emitter, const vy_ins *ins, const uint32_t *op
                       vyre_type type)
 {
     vy_ints k = vy_ints_of(emitter, type);
-    switch ((int)ins->op) {
+    bool is_packed = ins->op == VYRE_OP_UNPACK_BYTE || ins->op == VYRE_OP_UNPACK_NIBBLE ||
+                     ins->op == VYRE_OP_DOT4;
+    switch (is_packed && k.width != 32 ? VYRE_OP_NONE : (int)ins->op) {
     case VYRE_OP_SHL:
         return shift(&k, ins, operands, SpvOpShiftLeftLogical);
     case VYRE_OP_SHR:

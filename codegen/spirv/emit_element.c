@@ -102,9 +102,9 @@ uint32_t vy_emit_load_cell(vy_emitter *emitter, uint32_t pointer, vy_cell cell, 
 {
     vy_module *m = &emitter->module;
     uint32_t type = vy_cell_type(emitter, cell);
-    uint32_t value = vy_value(m, SpvOpLoad, type,
-                              (const uint32_t[]){pointer, access, vy_cell_size(cell)},
-                              1 + operand_count(access));
+    uint32_t value =
+        vy_value(m, SpvOpLoad, type, (const uint32_t[]){pointer, access, vy_cell_size(cell)},
+                 1 + operand_count(access));
     return cell < VY_CELL_32 ? vy_u1(m, SpvOpUConvert, value) : value;
 }
 

@@ -341,8 +341,8 @@ static uint32_t root_exactly(const vy_format *f, uint32_t a, uint32_t *block)
     uint32_t odd = vy_u2c(m, SpvOpBitwiseAnd, x.exponent, 1);
     uint32_t even_shift = vy_const_u32(m, is_wide ? 53 : 24);
     uint32_t shift = vy_u2(m, SpvOpISub, even_shift, odd);
-    uint32_t root = is_wide ? root_by_digits(f, mantissa, shift, *block, block)
-                            : root_of(m, mantissa, shift);
+    uint32_t root =
+        is_wide ? root_by_digits(f, mantissa, shift, *block, block) : root_of(m, mantissa, shift);
     /* root * 2^((exponent - bias - precision + 1 - shift) / 2), with its top bit in the field as in
      * vy_round_to_even. */
     uint32_t half = vy_u2(m, SpvOpISub, x.exponent, shift);

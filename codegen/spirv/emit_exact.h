@@ -27,9 +27,10 @@ vy_format vy_format_of(vy_emitter *emitter, vyre_type type);
 vy_float_parts vy_take_apart(const vy_format *f, uint32_t value);
 uint32_t vy_float_bits(const vy_format *f, uint32_t value);
 uint32_t vy_float_of_bits(const vy_format *f, uint32_t bits);
-/* The magnitude's bits of value * 2^(exponent - bias - precision - 1), value in [2, 4) * 2^precision
- * with its lowest bit saying whether more was there: rounded to nearest even; a denormal result
- * drops more bits than the two; where all are dropped it is 0. Exponents up to twice the bias. */
+/* The magnitude's bits of value * 2^(exponent - bias - precision - 1), value in [2, 4) *
+ * 2^precision with its lowest bit saying whether more was there: rounded to nearest even; a
+ * denormal result drops more bits than the two; where all are dropped it is 0. Exponents up to
+ * twice the bias. */
 uint32_t vy_round_to_even(const vy_format *f, uint32_t value, uint32_t exponent);
 
 /* A choice by a specialisation constant. The two ways are blocks and not operands of a select, so

@@ -109,7 +109,8 @@ static uint32_t round_away(const vy_format *f, uint32_t value)
     uint32_t whole = vy_glsl(m, GLSLstd450Trunc, f->type, value, 0);
     uint32_t part = vy_exact2(m, SpvOpFSub, f->type, value, whole);
     part = masked(f, part, SpvOpBitwiseAnd, f->magnitude);
-    uint32_t half = vy_const_f64(m, (uint64_t)1022 << 52), one = vy_const_f64(m, (uint64_t)1023 << 52);
+    uint32_t half = vy_const_f64(m, (uint64_t)1022 << 52),
+             one = vy_const_f64(m, (uint64_t)1023 << 52);
     uint32_t away = vy_b2(m, SpvOpFOrdGreaterThanEqual, part, half);
     uint32_t unit = copy_sign(f, one, value);
     uint32_t next = vy_exact2(m, SpvOpFAdd, f->type, whole, unit);

@@ -1,7 +1,7 @@
 /* Operators on f32 that are exact, and those of f16, which are the same with a rounding behind them
- * where one is due. Signs and NaNs are handled on bits, where no float mode of the device can change
- * them. Division and sqrt: emit_exact.c, fma: emit_fma.c; functions with a tolerance: emit_math.c,
- * emit_trig.c. */
+ * where one is due. Signs and NaNs are handled on bits, where no float mode of the device can
+ * change them. Division and sqrt: emit_exact.c, fma: emit_fma.c; functions with a tolerance:
+ * emit_math.c, emit_trig.c. */
 #include "codegen/spirv/emit.h"
 
 uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits)
@@ -114,8 +114,8 @@ static bool float_literal(const vy_emitter *emitter, uint32_t instruction, uint3
 static bool is_normal(const vy_emitter *emitter, uint32_t instruction)
 {
     uint32_t bits = 0;
-    return float_literal(emitter, instruction, &bits) &&
-           (bits & VY_F32_MAGNITUDE) > 0x00800000u && (bits & VY_F32_MAGNITUDE) < VY_F32_INFINITY;
+    return float_literal(emitter, instruction, &bits) && (bits & VY_F32_MAGNITUDE) > 0x00800000u &&
+           (bits & VY_F32_MAGNITUDE) < VY_F32_INFINITY;
 }
 
 static uint32_t compare(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
@@ -277,8 +277,7 @@ static uint32_t divide(vy_emitter *emitter, const vy_ins *ins, const uint32_t *o
         return vy_f2(m, SpvOpFDiv, operands[0], operands[1]);
     }
     /* The same real number rounded once, either way. */
-    if (float_literal(emitter, ins->arg[1], &literal) &&
-        exact_reciprocal(literal, &reciprocal)) {
+    if (float_literal(emitter, ins->arg[1], &literal) && exact_reciprocal(literal, &reciprocal)) {
         return vy_f2c(m, SpvOpFMul, operands[0], reciprocal);
     }
     return vy_helper_call(emitter, VY_HELPER_DIVIDE, operands[0], operands[1]);

@@ -128,8 +128,7 @@ static vy_term product_of(const vy_format *f, const vy_float_parts *x, const vy_
     uint32_t places = 2 * f->k.bits - 2 - 2 * f->precision;
     term.number = up_by(&f->k, vy_multiply_wide(&f->k, x->mantissa, y->mantissa), places);
     term.exponent = vy_u2(m, SpvOpIAdd, x->exponent, y->exponent);
-    term.exponent =
-        vy_u2c(m, SpvOpISub, term.exponent, 2 * (f->bias + f->precision - 1) + places);
+    term.exponent = vy_u2c(m, SpvOpISub, term.exponent, 2 * (f->bias + f->precision - 1) + places);
     uint32_t is_zero = vy_b2(m, SpvOpLogicalOr, x->is_zero, y->is_zero);
     uint32_t none = vy_const_u32(m, NO_EXPONENT);
     term.exponent = vy_select_u(m, is_zero, none, term.exponent);
@@ -145,8 +144,8 @@ static vy_term addend_of(const vy_format *f, const vy_float_parts *z)
     uint32_t places = f->k.bits - 3 - f->precision; /* and a whole register */
     term.number.high = vy_shift_c(&f->k, SpvOpShiftLeftLogical, z->mantissa, places);
     term.number.low = vy_ic(&f->k, 0);
-    term.exponent = vy_u2c(m, SpvOpISub, z->exponent,
-                           f->bias + f->precision - 1 + places + f->k.bits);
+    term.exponent =
+        vy_u2c(m, SpvOpISub, z->exponent, f->bias + f->precision - 1 + places + f->k.bits);
     uint32_t none = vy_const_u32(m, NO_EXPONENT);
     term.exponent = vy_select_u(m, z->is_zero, none, term.exponent);
     term.sign = vy_i2c(&f->k, SpvOpBitwiseAnd, z->bits, f->sign);

@@ -1,6 +1,6 @@
-/* f16 and bf16. An f16 lives as the f32 of the same value, so its denormals are normal numbers; each
- * operation is done in f32 and rounded here, which for + - * / sqrt is the same as rounding once,
- * since f32 has twice the digits and two more. Never by OpFConvert or OpQuantizeToF16, whose
+/* f16 and bf16. An f16 lives as the f32 of the same value, so its denormals are normal numbers;
+ * each operation is done in f32 and rounded here, which for + - * / sqrt is the same as rounding
+ * once, since f32 has twice the digits and two more. Never by OpFConvert or OpQuantizeToF16, whose
  * rounding is open, nor by PackHalf2x16, which may flush. */
 #include "codegen/spirv/emit_math.h"
 

@@ -254,8 +254,8 @@ uint32_t vy_emit_param(vy_emitter *emitter, const vy_ins *ins)
     uint32_t *value = &emitter->params[named->word + component];
     if (!*value) {
         vy_words *code = enter_prologue(emitter);
-        *value = load_param(emitter, vy_type_component((vyre_type)named->type),
-                            named->word + component);
+        *value =
+            load_param(emitter, vy_type_component((vyre_type)named->type), named->word + component);
         emitter->module.code = code;
         vy_module_name(&emitter->module, *value, named->name);
     }

@@ -212,8 +212,8 @@ static uint32_t multiply_high(const vy_ints *k, const uint32_t *operands)
         return vy_multiply_wide(k, operands[0], operands[1]).high;
     }
     uint32_t product = vy_i2(k, SpvOpIMul, operands[0], operands[1]);
-    return vy_shift_c(k, k->is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical,
-                      product, k->width);
+    return vy_shift_c(k, k->is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, product,
+                      k->width);
 }
 
 /* A number that the register holds, brought into the range of a narrow type. */
@@ -384,10 +384,10 @@ static bool plain(vyre_op op, SpvOp *out, bool *out_wraps)
         SpvOp spv;
         bool wraps;
     } rows[] = {
-        {VYRE_OP_ADD, SpvOpIAdd, true},          {VYRE_OP_SUB, SpvOpISub, true},
-        {VYRE_OP_MUL, SpvOpIMul, true},          {VYRE_OP_AND, SpvOpBitwiseAnd, false},
-        {VYRE_OP_OR, SpvOpBitwiseOr, false},     {VYRE_OP_XOR, SpvOpBitwiseXor, false},
-        {VYRE_OP_NEGATE, SpvOpSNegate, true},    {VYRE_OP_COMPLEMENT, SpvOpNot, true},
+        {VYRE_OP_ADD, SpvOpIAdd, true},       {VYRE_OP_SUB, SpvOpISub, true},
+        {VYRE_OP_MUL, SpvOpIMul, true},       {VYRE_OP_AND, SpvOpBitwiseAnd, false},
+        {VYRE_OP_OR, SpvOpBitwiseOr, false},  {VYRE_OP_XOR, SpvOpBitwiseXor, false},
+        {VYRE_OP_NEGATE, SpvOpSNegate, true}, {VYRE_OP_COMPLEMENT, SpvOpNot, true},
     };
     for (uint32_t i = 0; i < VY_COUNT_OF(rows); i++) {
         if (rows[i].op == op) {

@@ -63,8 +63,7 @@ static uint32_t vote(const vy_subgroup_op *s, SpvOp op, uint32_t condition)
 static uint32_t ballot(const vy_subgroup_op *s, uint32_t condition)
 {
     vy_module_capability(s->m, SpvCapabilityGroupNonUniformBallot);
-    return vy_value(s->m, SpvOpGroupNonUniformBallot, s->ballot_type,
-                    VY_LIST(s->scope, condition));
+    return vy_value(s->m, SpvOpGroupNonUniformBallot, s->ballot_type, VY_LIST(s->scope, condition));
 }
 
 static uint32_t active(const vy_subgroup_op *s)
@@ -258,8 +257,8 @@ static uint32_t fold(const vy_subgroup_op *s, uint32_t a, uint32_t b)
                                      : vy_emit_integer(s->emitter, &ins, operands, s->type);
 }
 
-/* for (i = 0; i < lanes; i++) if lane i counts: all = fold(all, value of lane i). The same trips for
- * all that reach it. */
+/* for (i = 0; i < lanes; i++) if lane i counts: all = fold(all, value of lane i). The same trips
+ * for all that reach it. */
 static uint32_t reduce_by_lanes(const vy_subgroup_op *s, uint32_t value)
 {
     vy_module *m = s->m;
@@ -281,8 +280,7 @@ static uint32_t reduce_by_lanes(const vy_subgroup_op *s, uint32_t value)
     uint32_t counts = has_bit(s, bits, i);
     uint32_t source = vy_select_u(m, counts, i, self);
     if (s->info->kind != VY_SUBGROUP_REDUCE) {
-        SpvOp op =
-            s->info->kind == VY_SUBGROUP_INCLUSIVE ? SpvOpULessThanEqual : SpvOpULessThan;
+        SpvOp op = s->info->kind == VY_SUBGROUP_INCLUSIVE ? SpvOpULessThanEqual : SpvOpULessThan;
         uint32_t is_before = vy_b2(m, op, i, self);
         counts = vy_b2(m, SpvOpLogicalAnd, counts, is_before);
     }

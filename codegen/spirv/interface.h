@@ -2,13 +2,11 @@
  * specialisation constants, records. Nothing else is needed from spirv/ by those who run modules.
  *
  * The modules' interface (docs/spirv-interface.md has it for people):
- *   set 0, binding b        the b-th non-shared buffer: runtime array of its elements as integers, vectors of
- *                         32-bit ones as such
- *   set 0, binding n + 0    parameter block, read-only words (VY_PARAM_*), n = binding count
- *   set 0, binding n + 1    records
- *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
- *   set 0, binding n + 3    constant tables that are too large for the module
- * A module declares only what it uses.
+ *   set 0, binding b        the b-th non-shared buffer: runtime array of its elements as integers,
+ * vectors of 32-bit ones as such set 0, binding n + 0    parameter block, read-only words
+ * (VY_PARAM_*), n = binding count set 0, binding n + 1    records set 0, binding n + 2    spill
+ * slots: word w of invocation i at w * invocations + i set 0, binding n + 3    constant tables that
+ * are too large for the module A module declares only what it uses.
  *
  * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
  * the parameter block; behind the words that both forms have lie, from VY_PARAM_ADDRESSES on, the
@@ -61,11 +59,11 @@ enum {
     VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
     VY_SPEC_WORKGROUP_Y = 1,
     VY_SPEC_WORKGROUP_Z = 2,
-    VY_SPEC_FOLDED = 3,        /* bool: the launched grid is not the logical one; the launched
-                                  workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
-    VY_SPEC_NATIVE_DIVIDE = 4, /* bool: OpFDiv is correctly rounded on this device */
-    VY_SPEC_NATIVE_SQRT = 5,   /* bool: so is Sqrt */
-    VY_SPEC_NATIVE_FMA = 6,    /* bool: Fma of f32 is rounded once, denormals kept */
+    VY_SPEC_FOLDED = 3,            /* bool: the launched grid is not the logical one; the launched
+                                      workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+    VY_SPEC_NATIVE_DIVIDE = 4,     /* bool: OpFDiv is correctly rounded on this device */
+    VY_SPEC_NATIVE_SQRT = 5,       /* bool: so is Sqrt */
+    VY_SPEC_NATIVE_FMA = 6,        /* bool: Fma of f32 is rounded once, denormals kept */
     VY_SPEC_NATIVE_DIVIDE_F64 = 7, /* bool: the same of f64 */
     VY_SPEC_NATIVE_SQRT_F64 = 8,
     VY_SPEC_NATIVE_FMA_F64 = 9

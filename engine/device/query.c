@@ -141,8 +141,8 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
         s->subgroup_operations = p->vulkan11.subgroupSupportedOperations;
     }
     if (has_1_3 && p->vulkan13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) {
-        s->min_subgroup_size = p->vulkan13.minSubgroupSize;
-        s->max_subgroup_size = p->vulkan13.maxSubgroupSize;
+        s->info.min_subgroup_size = p->vulkan13.minSubgroupSize;
+        s->info.max_subgroup_size = p->vulkan13.maxSubgroupSize;
         s->max_subgroups = p->vulkan13.maxComputeWorkgroupSubgroups;
     }
     info->max_buffer_size = p->vulkan11.maxMemoryAllocationSize;

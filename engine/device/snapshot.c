@@ -180,6 +180,12 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
     return strcmp(requirement, "VK_KHR_shader_float_controls") == 0;
 }
 
+bool vy_snapshot_can_pin(const vy_snapshot *s, uint32_t lanes)
+{
+    return s->has[VY_FEATURE_subgroupSizeControl] && s->info.min_subgroup_size > 0 &&
+           lanes >= s->info.min_subgroup_size && lanes <= s->info.max_subgroup_size;
+}
+
 uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *s, uint64_t from, uint64_t to)
 {
     if (s->timestamp_bits == 0 || s->info.timestamp_ns <= 0) {

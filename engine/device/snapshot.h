@@ -90,11 +90,10 @@ typedef struct vy_snapshot {
     uint32_t conformance[4];
     /* Float controls, 32-bit. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
-    uint32_t subgroup_operations;                  /* VkSubgroupFeatureFlags in compute shaders */
-    uint32_t min_subgroup_size, max_subgroup_size; /* that a pipeline may pin; 0: none */
-    uint32_t max_subgroups;                        /* of a workgroup, where the size is pinned */
-    uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
-    uint32_t timestamp_bits; /* of that family */
+    uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
+    uint32_t max_subgroups;       /* of a workgroup, where the size is pinned */
+    uint32_t queue_family;        /* the compute family chosen, or VY_FAMILY_NONE */
+    uint32_t timestamp_bits;      /* of that family */
     uint32_t max_stage_resources,
         max_set_buffers;           /* maxPerStageResources, maxDescriptorSetStorageBuffers */
     uint32_t max_push_descriptors; /* 0 without VK_KHR_push_descriptor */
@@ -111,6 +110,8 @@ void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
 uint32_t vy_snapshot_score(const vy_snapshot *snapshot);
 /* The feature or extension of that name that a kernel asks for: whether it is there. */
 bool vy_snapshot_has(const vy_snapshot *snapshot, const char *requirement);
+/* Whether a pipeline may pin its subgroups to that many lanes. */
+bool vy_snapshot_can_pin(const vy_snapshot *snapshot, uint32_t lanes);
 /* From one tick count of the device to a later one, in nanoseconds, for counters of timestamp_bits
  * bits that wrap; UINT64_MAX where the device has none. */
 uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *snapshot, uint64_t from, uint64_t to);

@@ -320,23 +320,24 @@ typedef struct named {
     vy_piece pieces[VYRE_MAX_BUFFERS];
 } named;
 
-static void save_named(const vy_instance *in, named *out)
+static void save_named(const vy_instance *in, uint32_t binding_count, named *out)
 {
     const uint64_t serials[10] = {in->upload.serial,         in->readback.serial,
                                   in->state.serial,          in->host_block.serial,
                                   in->lanes[0].block.serial, in->lanes[1].block.serial,
                                   in->records.serial,        in->state_offset,
                                   in->moves_offset,          in->spill.serial};
-    memset(out, 0, sizeof *out); /* padding too: it is compared as bytes */
     memcpy(out->serials, serials, sizeof serials);
-    if (in->binder->is_by_handle) {
-        memcpy(out->serials + 10, in->identities, sizeof in->identities);
-        memcpy(out->pieces, in->pieces, sizeof out->pieces);
-        return;
+    for (uint32_t b = 0; b < binding_count; b++) {
+        out->serials[10 + b] = in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
+        out->pieces[b] = in->binder->is_by_handle ? in->pieces[b] : (vy_piece){.size = 0};
     }
-    for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
-        out->serials[10 + b] = in->own[b].serial;
-    }
+}
+
+static bool are_same_named(const named *a, const named *b, uint32_t binding_count)
+{
+    return memcmp(a->serials, b->serials, (10 + binding_count) * sizeof a->serials[0]) == 0 &&
+           memcmp(a->pieces, b->pieces, binding_count * sizeof a->pieces[0]) == 0;
 }
 
 vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job *job,
@@ -345,7 +346,7 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
 {
     named before, after;
     bool is_new = !vy_instance_has_shape(in, job, choice, moves);
-    save_named(in, &before);
+    save_named(in, p->binding_count, &before);
     vyre_result code = VYRE_OK;
     if (is_new) {
         in->generation++;
@@ -367,8 +368,8 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
         in->is_shaped = false;
         return code;
     }
-    save_named(in, &after);
-    if (is_new || memcmp(&before, &after, sizeof before) != 0) {
+    save_named(in, p->binding_count, &after);
+    if (is_new || !are_same_named(&before, &after, p->binding_count)) {
         in->generation += !is_new;
         in->binder->update(p, in);
     }

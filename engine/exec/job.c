@@ -12,29 +12,39 @@ uint64_t vy_job_size(const vy_job *job, uint32_t binding)
     return job->shape.lengths[binding] * job->element_sizes[binding];
 }
 
+/* Under the table's lock. What the buffer is called is only put together for an error. */
+static vyre_result acquire_one(vyre_pipeline *p, vy_job *job, uint32_t binding, vyre_diag *diag)
+{
+    vyre_buffer buffer = job->params->bindings[binding].buffer;
+    vy_resident *out = &job->residents[binding];
+    if (vy_resident_acquire_locked(p->device, buffer, "", out, NULL) == VYRE_OK) {
+        job->is_resident[binding] = true;
+        return VYRE_OK;
+    }
+    vyre_binding_info info;
+    char what[300];
+    vyre_kernel_binding(p->kernel, binding, &info);
+    snprintf(what, sizeof what, "the resident buffer bound to '%s'", info.name);
+    vyre_result code = vy_resident_acquire_locked(p->device, buffer, what, out, diag);
+    if (diag) {
+        diag->binding = binding;
+    }
+    return code;
+}
+
 static vyre_result acquire(vyre_pipeline *p, vy_job *job, uint64_t *resident_sizes, vyre_diag *diag)
 {
     const vyre_dispatch_params *params = job->params;
-    for (uint32_t b = 0; b < params->binding_count; b++) {
-        if (params->bindings[b].kind != VYRE_BINDING_RESIDENT) {
-            continue;
+    vyre_result code = VYRE_OK;
+    vy_residents_lock(p->device);
+    for (uint32_t b = 0; code == VYRE_OK && b < params->binding_count; b++) {
+        if (params->bindings[b].kind == VYRE_BINDING_RESIDENT) {
+            code = acquire_one(p, job, b, diag);
+            resident_sizes[b] = job->residents[b].size;
         }
-        vyre_binding_info info;
-        char what[300];
-        vyre_kernel_binding(p->kernel, b, &info);
-        snprintf(what, sizeof what, "the resident buffer bound to '%s'", info.name);
-        vyre_result code = vy_resident_acquire(p->device, params->bindings[b].buffer, what,
-                                               &job->residents[b], diag);
-        if (code != VYRE_OK) {
-            if (diag) {
-                diag->binding = b;
-            }
-            return code;
-        }
-        job->is_resident[b] = true;
-        resident_sizes[b] = job->residents[b].size;
     }
-    return VYRE_OK;
+    vy_residents_unlock(p->device);
+    return code;
 }
 
 static vyre_result refuse_usage(const vyre_pipeline *p, uint32_t binding, const char *what,

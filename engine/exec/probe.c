@@ -13,8 +13,11 @@ enum { TRIPS, NORMAL, HALF, DENORMAL, MIXED, PRODUCT, SUM, WORD_COUNT = 8 };
 /* llvmpipe before Mesa 25 ends every loop after 65,535 trips. */
 #define PROBE_TRIPS 70000u
 
+/* Invocations of engine/kernels/lanes.vyre. */
+#define LANE_WORDS 128u
+
 typedef struct answers {
-    vyre_answer long_loops, denormals, native_divide, native_sqrt;
+    vyre_answer long_loops, denormals, native_divide, native_sqrt, lane_order;
 } answers;
 
 static vyre_result refuse(vyre_device *device, vyre_diag *diag)
@@ -44,6 +47,29 @@ static const uint32_t *probe_words(uint32_t float_modes, uint32_t *out_count)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
+/* Whether lanes are consecutive invocations, at the width that pipelines get. */
+static vyre_result ask_lanes(vyre_device *device, vyre_answer *out, vyre_diag *diag)
+{
+    const vy_snapshot *s = &device->snapshot;
+    uint32_t words[LANE_WORDS] = {0}, size = s->info.subgroup_size;
+    *out = VYRE_ANSWER_NO;
+    if (!vy_snapshot_has(s, "VK_SUBGROUP_FEATURE_BASIC_BIT") || size == 0) {
+        return VYRE_OK;
+    }
+    vy_trial trial = {.label = "vyre lanes",
+                      .workgroup = LANE_WORDS,
+                      .groups = 1,
+                      .subgroup_size = vy_snapshot_can_pin(s, size) ? size : 0};
+    trial.module = vy_kernel_lanes(&trial.module_word_count);
+    vyre_result code = vy_trial_run(device, &trial, words, LANE_WORDS, diag);
+    bool is_ordered = code == VYRE_OK;
+    for (uint32_t i = 0; i < LANE_WORDS && is_ordered; i++) {
+        is_ordered = words[i] == (i % size | size << 16);
+    }
+    *out = is_ordered ? VYRE_ANSWER_YES : VYRE_ANSWER_NO;
+    return code;
+}
+
 static vyre_result ask(vyre_device *device, answers *out, vyre_diag *diag)
 {
     uint32_t mixed = 1;
@@ -64,12 +90,15 @@ static vyre_result ask(vyre_device *device, answers *out, vyre_diag *diag)
     if (out->long_loops == VYRE_ANSWER_NO) {
         return VYRE_OK; /* refused, whatever else there is */
     }
-    return vy_exact_probe(device, out->denormals, &out->native_divide, &out->native_sqrt, diag);
+    code = ask_lanes(device, &out->lane_order, diag);
+    return code == VYRE_OK ? vy_exact_probe(device, out->denormals, &out->native_divide,
+                                            &out->native_sqrt, diag)
+                           : code;
 }
 
 /* ---- Answers on disk ------------------------------------------------------------------------- */
 
-#define ANSWER_COUNT 4u
+#define ANSWER_COUNT 5u
 
 static bool is_answered(uint32_t word)
 {
@@ -89,7 +118,7 @@ static bool read_answers(vyre_device *device, answers *out)
     }
     if (is_whole) {
         *out = (answers){(vyre_answer)payload[0], (vyre_answer)payload[1], (vyre_answer)payload[2],
-                         (vyre_answer)payload[3]};
+                         (vyre_answer)payload[3], (vyre_answer)payload[4]};
     }
     vy_free(&device->allocator, blob, size);
     vy_exact known = vy_allow_list_find(&device->snapshot); /* lists shrink */
@@ -106,6 +135,7 @@ static void write_answers(vyre_device *device, const answers *a)
     payload[1] = (unsigned char)a->denormals;
     payload[2] = (unsigned char)a->native_divide;
     payload[3] = (unsigned char)a->native_sqrt;
+    payload[4] = (unsigned char)a->lane_order;
     if (a->long_loops == VYRE_ANSWER_YES && is_answered(payload[2]) && is_answered(payload[3])) {
         vy_kept_seal(&device->snapshot, VY_KEPT_ANSWERS, blob, ANSWER_COUNT);
         vy_kept_write(device, VY_KEPT_ANSWERS, blob, sizeof blob);
@@ -132,6 +162,7 @@ vyre_result vyre_device_probe(vyre_device *device, vyre_diag *diag)
     info->denormals = found.denormals;
     info->native_divide = found.native_divide;
     info->native_sqrt = found.native_sqrt;
+    info->lane_order = found.lane_order;
     vy_mutex_unlock(&device->counter_mutex);
     return found.long_loops == VYRE_ANSWER_NO ? refuse(device, diag) : VYRE_OK;
 }

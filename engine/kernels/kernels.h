@@ -30,6 +30,9 @@ const uint32_t *vy_kernel_copy(uint32_t *out_word_count);
  * ELEMENTS the words to move. The table has two words for each, its place in the source and that in
  * the target; places are below 2^31. Words that are written are read by none. */
 const uint32_t *vy_kernel_gather(uint32_t *out_word_count);
+/* 8 x 4 x 4 invocations, each writing its lane and, in the upper half, the lanes of its subgroup to
+ * the word of its linear number. */
+const uint32_t *vy_kernel_lanes(uint32_t *out_word_count);
 /* What the device and its driver do: engine/exec/probe.c. One for each set of VYRE_FLOAT_* modes,
  * since drivers treat denormals by what a module declares. */
 const uint32_t *vy_kernel_probe_0(uint32_t *out_word_count);

@@ -79,21 +79,30 @@ uint32_t vy_limits_subgroup_size(const vy_snapshot *s, const vyre_kernel *kernel
     if (asked.width) {
         return asked.width;
     }
-    bool can_pin = s->has[VY_FEATURE_subgroupSizeControl] && size >= s->min_subgroup_size &&
-                   size <= s->max_subgroup_size && s->min_subgroup_size > 0;
-    return asked.is_used && can_pin ? size : 0;
+    return asked.is_used && vy_snapshot_can_pin(s, size) ? size : 0;
 }
 
 static vyre_result check_subgroups(const vy_snapshot *s, const vyre_kernel *kernel, uint64_t volume,
                                    vyre_diag *diag)
 {
-    uint32_t width = vy_kernel_get_subgroups(kernel).width;
+    vy_kernel_subgroups asked = vy_kernel_get_subgroups(kernel);
+    uint32_t width = asked.width;
+    if (asked.is_used && s->info.lane_order != VYRE_ANSWER_YES) {
+        return vy_diag_set(
+            diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+            "the program '%s' uses subgroups, and %s that the device's lanes are consecutive "
+            "invocations. Fix: %s",
+            vyre_kernel_name(kernel),
+            s->info.lane_order == VYRE_ANSWER_NO ? "a probe found against it" : "nobody has asked",
+            s->info.lane_order == VYRE_ANSWER_NO ? "use another device, or shared memory"
+                                                 : "call vyre_device_probe first");
+    }
     if (!width) {
         return VYRE_OK;
     }
     bool has_features =
         s->has[VY_FEATURE_subgroupSizeControl] && s->has[VY_FEATURE_computeFullSubgroups];
-    if (!has_features || width < s->min_subgroup_size || width > s->max_subgroup_size) {
+    if (!has_features || width < s->info.min_subgroup_size || width > s->info.max_subgroup_size) {
         return vy_diag_set(
             diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
             "the program '%s' fixes its subgroups to %u lanes, and the device %s%u to %u. Fix: use "
@@ -101,8 +110,8 @@ static vyre_result check_subgroups(const vy_snapshot *s, const vyre_kernel *kern
             vyre_kernel_name(kernel), (unsigned)width,
             has_features ? "can pin "
                          : "lacks subgroupSizeControl or computeFullSubgroups; it has ",
-            (unsigned)(has_features ? s->min_subgroup_size : s->info.subgroup_size),
-            (unsigned)(has_features ? s->max_subgroup_size : s->info.subgroup_size),
+            (unsigned)(has_features ? s->info.min_subgroup_size : s->info.subgroup_size),
+            (unsigned)(has_features ? s->info.max_subgroup_size : s->info.subgroup_size),
             (unsigned)width);
     }
     if (volume > (uint64_t)width * s->max_subgroups) {

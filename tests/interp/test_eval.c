@@ -500,9 +500,26 @@ static void test_widen_and_narrow_are_exact(void **state)
 static void test_every_operator_is_total(void **state)
 {
     (void)state;
-    static const uint32_t values[] = {0, 1, ALL, MIN_, MAX_, NAN_, INF, ONE, 31, 32, DENORM};
+    static const uint64_t values[] = {0,
+                                      1,
+                                      ALL,
+                                      MIN_,
+                                      MAX_,
+                                      NAN_,
+                                      INF,
+                                      ONE,
+                                      31,
+                                      32,
+                                      DENORM,
+                                      UINT64_MAX,
+                                      0x80,
+                                      0xff,
+                                      63,
+                                      0x7e00,
+                                      0x7ff8ull << 48,
+                                      1ull << 63};
     for (uint32_t op = 0; op < VYRE_OP_COUNT + 3; op++) {
-        for (uint32_t type = 0; type < 6; type++) {
+        for (uint32_t type = 0; type < VYRE_TYPE_COUNT + 2; type++) {
             for (uint32_t i = 0; i < VY_COUNT_OF(values); i++) {
                 for (uint32_t j = 0; j < VY_COUNT_OF(values); j++) {
                     uint64_t operands[4] = {values[i], values[j], values[j], values[i]};

@@ -12,6 +12,10 @@
 
 #include <cmocka.h>
 
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 __extension__ typedef __int128 wide;
 
 enum {
@@ -511,9 +515,49 @@ static void test_f16_round_trips_by_wider_floats(void **state)
     }
 }
 
+/* Of a thread that flushes denormals and rounds upwards, f64 and casts do not notice. */
+static void test_f64_and_casts_ignore_the_threads_modes(void **state)
+{
+    (void)state;
+#if defined(__SSE2__)
+    static const row rows[] = {
+        {OP(ADD), D, D, {1, 1}, 2},
+        {OP(ADD), D, D, {DONE, 1}, DONE},
+        {OP(SUB), D, D, {DLEAST, 1}, DLEAST - 1},
+        {OP(MUL), D, D, {3, DHALF}, 2},
+        {OP(DIV), D, D, {DONE, 0x4008000000000000u}, 0x3fd5555555555555u},
+        {OP(DIV), D, D, {3, 0x4000000000000000u}, 2},
+        {OP(SQRT), D, D, {4}, 0x1e70000000000000u}, /* 2^-1072 */
+        {OP(FMA), D, D, {1, DONE, 1}, 2},
+        {OP(FLOOR), D, D, {DSIGN | 1}, DSIGN | DONE},
+        {OP(FRACT), D, D, {1}, 1},
+        {OP(LT), B, D, {0, 1}, 1},
+        {OP(MAX), D, D, {0, 1}, 1},
+        {OP(CAST), B, D, {1}, 1},
+        {OP(CAST), F, D, {0x36a0000000000000u}, 1},
+        {OP(CAST), D, F, {1}, 0x36a0000000000000u},
+        {OP(CAST), F, H, {1}, 0x33800000u},
+        {OP(CAST), H, F, {0x33800000u}, 1},
+        {OP(CAST), F, U64, {0x8000008000000000u}, 0x5f000000u},
+    };
+    unsigned modes = _mm_getcsr();
+    _mm_setcsr(modes | 0x8040u | 0x4000u);
+    uint64_t got[VY_COUNT_OF(rows)];
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        got[i] = vy_interp_eval(rows[i].op, (vyre_type)rows[i].result, (vyre_type)rows[i].operand,
+                                rows[i].operands, false);
+    }
+    _mm_setcsr(modes);
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        assert_int_equal(got[i], rows[i].expected);
+    }
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_f64_and_casts_ignore_the_threads_modes),
         cmocka_unit_test(test_f16_operators),
         cmocka_unit_test(test_f64_operators),
         cmocka_unit_test(test_casts_with_floats),

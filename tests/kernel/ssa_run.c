@@ -258,7 +258,7 @@ static uint32_t execute(runner *r, const vy_ssa *form, invocation *at, uint32_t 
     case VYRE_OP_BUILTIN:
         return builtin(r, lane, ins->ref);
     case VYRE_OP_PARAM:
-        value = r->params->params[ins->ref - 1];
+        value = r->params->params[r->program->params.data[ins->ref].word + ins->bits];
         return ins->type == VYRE_TYPE_BOOL ? value != 0 : value;
     case VYRE_OP_LENGTH:
         return r->buffers[ins->ref].count;

@@ -418,7 +418,7 @@ static void test_kernel_refuses_bad_params(void **state)
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "target");
     params = (vyre_kernel_params){.interface = (vyre_interface)3};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "interface");
-    params = (vyre_kernel_params){.float_modes = 8};
+    params = (vyre_kernel_params){.float_modes = 64};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "float modes");
     params = (vyre_kernel_params){.dump_after = "unroll", .dump = on_dump};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "unroll");

@@ -67,7 +67,8 @@ uint32_t form_shared(form *f, const char *name, vyre_type type, uint32_t count)
 
 uint32_t form_param(form *f, const char *name, vyre_type type)
 {
-    vy_named param = {.name = name, .type = (uint8_t)type, .word = f->program.param_words++};
+    vy_named param = {.name = name, .type = (uint8_t)type, .word = f->program.param_words};
+    f->program.param_words += vy_param_type_words(type);
     assert_true(vy_vec_push(&f->arena, &f->program.params, param));
     return f->program.params.count - 1;
 }
@@ -119,7 +120,7 @@ uint32_t form_ins(form *f, uint32_t op, vyre_type type, uint32_t ref, uint32_t a
     return index;
 }
 
-uint32_t form_literal(form *f, vyre_type type, uint32_t bits)
+uint32_t form_literal(form *f, vyre_type type, uint64_t bits)
 {
     uint32_t index = form_ins(f, VYRE_OP_LITERAL, type, 0, 0, 0, 0, 0);
     f->ssa.ins.data[index].bits = bits;
@@ -139,7 +140,7 @@ uint32_t form_builtin(form *f, vyre_builtin builtin)
 uint32_t form_load(form *f, uint32_t buffer, uint32_t index)
 {
     vyre_type type = (vyre_type)f->program.buffers.data[buffer].type;
-    return form_ins(f, VYRE_OP_LOAD, type, buffer, index, 0, 0, 0);
+    return form_ins(f, VYRE_OP_LOAD, vy_element_value_type(type), buffer, index, 0, 0, 0);
 }
 
 void form_store(form *f, uint32_t buffer, uint32_t index, uint32_t value)
