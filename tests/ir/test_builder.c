@@ -634,6 +634,8 @@ static void build_everything(vyre_builder *b)
     vyre_ref count = buffer(b, VYRE_BUFFER_INOUT, "count", VYRE_TYPE_U32);
     vyre_ref scale = vyre_build_param(b, "scale", VYRE_TYPE_F32);
     vyre_ref table = vyre_build_table(b, "t", VYRE_TYPE_U32, (const uint32_t[]){1, 2, 3}, 3);
+    vyre_build_param(b, "seed", VYRE_TYPE_U64);
+    vyre_build_vector_constant(b, "unit", VYRE_TYPE_F32X4, (const uint32_t[]){1, 2, 3, 4});
     vyre_ref s = shared(b, "s", 64);
     vyre_ref f = vyre_build_function_begin(b, "half", VYRE_TYPE_F32);
     vyre_ref v = vyre_build_function_parameter(b, "v", VYRE_TYPE_F32);
@@ -646,6 +648,17 @@ static void build_everything(vyre_builder *b)
         vyre_ref a = vyre_build_let(b, name, VYRE_TYPE_VOID, vyre_build_load(b, in, gid(b)));
         vyre_expr argument = op2(b, VYRE_OP_MUL, get(b, a), vyre_build_param_value(b, scale));
         vyre_build_store(b, out, gid(b), vyre_build_call(b, f, &argument, 1));
+    }
+    vyre_ref wide = vyre_build_let(
+        b, "wide", VYRE_TYPE_VOID,
+        vyre_build_vector(b, VYRE_TYPE_F32X2, (const vyre_expr[]){num(b, 1), num(b, 2)}, 2));
+    for (uint32_t i = 0; i < 100; i++) {
+        vyre_build_block_begin(b);
+        vyre_ref moved =
+            vyre_build_subgroup(b, VYRE_SUBGROUP_SHUFFLE, "moved",
+                                vyre_build_swizzle(b, get(b, wide), "yxyx"), num(b, 1));
+        vyre_build_subgroup(b, VYRE_SUBGROUP_ADD, NULL, get(b, moved), NO_EXPR);
+        vyre_build_end(b);
     }
     vyre_build_switch_begin(b, vyre_build_load(b, table, gid(b)));
     for (uint32_t i = 0; i < 200; i++) {
