@@ -180,6 +180,7 @@ static bool settle_integer(vyre_builder *b, vy_node *node, vyre_type type)
                    width == 64   ? "use a smaller value"
                    : is_negative ? "use a larger value, or i64 with the suffix l"
                    : is_signed   ? "use a smaller value, or an unsigned or wider type"
+                   : width < 32  ? "use a smaller value, or a wider type"
                                  : "use a smaller value, or u64 with the suffix ul");
         return false;
     }
