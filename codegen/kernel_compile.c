@@ -23,6 +23,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     uint64_t program_writes;
+    bool is_wide, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -70,13 +71,22 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
 {
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-    const vy_pass_context context = {.eval = vy_interp_eval};
+#ifdef NDEBUG
+    const bool verify_each = false;
+#else
+    const bool verify_each = true;
+#endif
+    const vy_pass_context context = {.eval = vy_interp_eval, .verify_each = verify_each};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         if (!passes[i].run(&c->ssa[segment], &context)) {
             return vy_diag_no_memory(c->diag);
         }
-        result = verify(c, segment, passes[i].name);
+        bool verifies = context.verify_each || i + 1 == count;
+        result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
+    }
+    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
+        c->ssa[segment].ins.data[i].unchecked = true;
     }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
@@ -113,6 +123,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
+                                .wide = c->is_wide,
                                 .debug = c->params.debug != 0,
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
@@ -387,11 +398,14 @@ static void describe(compiler *c)
     (void)vy_program_is_workgroup_agnostic(program, &k->workgroup_use);
     k->grid_over =
         program->grid_over ? (int32_t)program->buffers.data[program->grid_over].binding : -1;
+    k->grid_from =
+        program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
     describe_subgroups(k, program);
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
+    k->subgroups.reconvergence = c->params.reconvergence;
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
     }
@@ -453,8 +467,8 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         }
         return vy_diag_set(
             diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, dce or "
-            "canonical-nan",
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
+            "licm, ranges or canonical-nan",
             wanted);
     }
     return VYRE_OK;
@@ -478,6 +492,9 @@ static vyre_result compile(compiler *c)
         return vy_diag_no_memory(c->diag);
     }
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
+    if (result == VYRE_OK) {
+        c->kernel->variants->is_unchecked = c->is_unchecked;
+    }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);
     }
@@ -532,12 +549,14 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag)
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
+                  .is_wide = is_wide,
+                  .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;
     vyre_result result = check_params(params, diag);
@@ -571,9 +590,14 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
 }
 
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const vy_kernel_file *file, vyre_kernel **out_kernel, vyre_diag *diag)
+                           const vy_kernel_file *file, bool is_unchecked, vyre_kernel **out_kernel,
+                           vyre_diag *diag)
 {
-    compiler c = {.program = program, .params = *params, .file = file, .diag = diag};
+    compiler c = {.program = program,
+                  .params = *params,
+                  .file = file,
+                  .is_unchecked = is_unchecked,
+                  .diag = diag};
     vyre_allocator memory = vy_allocator_or_default(params->allocator);
     *out_kernel = NULL;
     c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
@@ -592,8 +616,8 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     return result;
 }
 
-vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
-                                vyre_kernel **out_kernel, vyre_diag *diag)
+static vyre_result compile_program(const vyre_program *program, const vyre_kernel_params *params,
+                                   bool is_unchecked, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_kernel_params checked;
     vy_diag_clear(diag);
@@ -603,5 +627,20 @@ vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_p
                            "the program is NULL. Fix: pass a finished program");
     }
     vyre_result result = vy_kernel_read_params(params, &checked, diag);
-    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, out_kernel, diag) : result;
+    return result == VYRE_OK
+               ? vy_kernel_make(program, &checked, NULL, is_unchecked, out_kernel, diag)
+               : result;
+}
+
+vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
+                                vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    return compile_program(program, params, false, out_kernel, diag);
+}
+
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag)
+{
+    return compile_program(program, params, true, out_kernel, diag);
 }

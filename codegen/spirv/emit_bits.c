@@ -19,7 +19,7 @@ static uint32_t masked_amount(const vy_ints *k, const vy_ins *ins, uint32_t amou
         return vy_const_u32(k->m, (uint32_t)literal & (k->width - 1));
     }
     amount = amount_word(k, ins, amount);
-    return vy_u2c(k->m, SpvOpBitwiseAnd, amount, k->width - 1);
+    return ins->unchecked ? amount : vy_u2c(k->m, SpvOpBitwiseAnd, amount, k->width - 1);
 }
 
 static uint32_t shift(const vy_ints *k, const vy_ins *ins, const uint32_t *operands, SpvOp op)

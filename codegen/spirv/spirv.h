@@ -15,6 +15,7 @@ typedef struct vy_spirv_options {
      * nothing. */
     bool aggregate;
     vyre_reconvergence reconvergence;
+    bool wide;                     /* vy_variant */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     const char *entry_name;        /* "main" */
     const char *file_name;         /* for OpLine, or NULL */

@@ -134,11 +134,11 @@ static world make_world(const vyre_kernel *kernel, uint64_t seed)
         lengths[i] = count;
         world_add(&w, i, count ? count : 1);
         for (uint32_t e = 0; e < count; e++) {
-            uint32_t which = info.type == VYRE_TYPE_I32    ? 0
-                             : info.type == VYRE_TYPE_F32  ? 1
-                             : info.type == VYRE_TYPE_BOOL ? 2
-                                                           : 3;
-            w.slots[i][e] = vy_generate_input(seed + i, which, e);
+            const vy_generated contents = {.seed = seed + i};
+            uint32_t element[4] = {0};
+            vy_generate_input(&contents, vy_generate_find_type(vyre_type_keyword(info.type)), e,
+                              element);
+            w.slots[i][e] = element[0];
         }
     }
     uint32_t spill = vyre_kernel_spill_size(kernel) / 4 * GROUPS * env.workgroup[0] *
@@ -162,7 +162,7 @@ static void run_execution(const vyre_kernel *kernel, vyre_interface interface, c
     const uint32_t *words;
     uint32_t count, size[3];
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    vy_variant variant = {interface, false};
+    vy_variant variant = {.interface = interface};
     machine m;
     vy_kernel_workgroup(kernel, size);
     assert_int_equal(vy_kernel_variant(kernel, variant, execution->segment, &words, &count, NULL),

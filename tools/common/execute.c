@@ -68,6 +68,7 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
                                  .params = data->params,
                                  .param_count = data->param_count,
                                  .passes = data->passes,
+                                 .max_groups = data->max_groups,
                                  .flush_denormals = flush_denormals,
                                  .detect_races = detect_races};
     memcpy(params.groups, data->groups, sizeof params.groups);
@@ -80,6 +81,8 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
     out_result->segments = report.segments;
     out_result->convergence = report.convergence;
     out_result->record = report.record;
+    memcpy(out_result->groups, report.groups, sizeof out_result->groups);
+    out_result->is_grid_clamped = report.is_grid_clamped != 0;
     out_result->race_count = report.race_count;
     out_result->first_race = report.first_race;
     return result;
@@ -153,6 +156,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     params.params = data->params;
     params.param_count = data->param_count;
     params.passes = data->passes;
+    params.max_groups = data->max_groups;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     status = vyre_dispatch(ready->pipeline, &params, out_report, diag);
@@ -161,5 +165,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     result->segments = out_report->segments;
     result->convergence = out_report->convergence;
     result->record = out_report->record;
+    memcpy(result->groups, out_report->groups, sizeof result->groups);
+    result->is_grid_clamped = out_report->is_grid_clamped != 0;
     return status;
 }

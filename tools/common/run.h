@@ -40,7 +40,7 @@ typedef struct vy_run_spec {
     vy_arena *arena;
     VY_VEC(vy_assignment) inputs, params, sizes, outputs;
     uint32_t groups[3], elements[3], workgroup[3]; /* 0: not given */
-    uint32_t passes;
+    uint32_t passes, max_groups;
     double tolerance;   /* ULP; below 0: not given */
     const char *beside; /* files are relative to this file's folder; NULL: to the working folder */
 } vy_run_spec;
@@ -69,7 +69,7 @@ typedef struct vy_run_data {
     uint32_t buffer_count;
     uint32_t *params; /* bits */
     uint32_t param_count;
-    uint32_t groups[3], elements[3], workgroup[3], passes;
+    uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
     uint64_t invocations;
 } vy_run_data;
 
@@ -85,6 +85,8 @@ typedef struct vy_run_result {
     uint32_t **out; /* by binding: elements of the out and inout buffers, else NULL */
     uint32_t buffer_count;
     uint32_t passes, segments;
+    uint32_t groups[3]; /* that ran */
+    bool is_grid_clamped;
     vyre_convergence convergence;
     vyre_fault_record record;
     uint64_t race_count; /* interpreter only */
@@ -107,8 +109,7 @@ typedef struct vy_device_program {
 
 vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
                                      const uint32_t workgroup[3], vyre_binding_mode bindings,
-                                     vy_device_program *out_ready,
-                                     vyre_diag *diag);
+                                     vy_device_program *out_ready, vyre_diag *diag);
 void vy_device_program_finish(vy_device_program *ready);
 /* Runs once; *result is reused where it holds arrays already. */
 vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,

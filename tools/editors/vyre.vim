@@ -7,7 +7,7 @@ endif
 
 syn keyword vyreDeclaration in out inout scratch uniform shared param const fn kernel let var
 syn keyword vyreDirective program workgroup grid over fixpoint until loop_limit fast_math keep step
-syn keyword vyreDirective down subgroup
+syn keyword vyreDirective down subgroup from
 syn keyword vyreConditional if else switch case default
 syn keyword vyreRepeat for while
 syn keyword vyreStatement break continue return region barrier grid_sync trap
