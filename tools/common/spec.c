@@ -24,7 +24,7 @@ const vy_option vy_run_options[] = {
      "@FILE: .npy, or else raw little-endian elements; or with NAME[COUNT]\n"
      "a generator: zero, iota[:START[:STEP]], fill:V, random:SEED[:LO:HI]\n"
      "([COUNT] may be left out where the program states the count)"},
-    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter"},
+    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter, a vector as x:y or x:y:z:w"},
     {"--size", OPTION_SIZE, "NAME=COUNT",
      "elements of an out buffer for which the program states no count"},
     {"--out", OPTION_OUT, "NAME[=FILE]",
@@ -36,7 +36,7 @@ const vy_option vy_run_options[] = {
      "another workgroup size, where the program cannot tell"},
     {"--passes", OPTION_PASSES, "N", "another limit of passes than the program's fixpoint states"},
     {"--tolerance", OPTION_TOLERANCE, "ULP",
-     "how far f32 results may differ in comparisons, for programs that use\n"
+     "how far floats may differ in comparisons, for programs that use\n"
      "functions which are not exact (default: as documented for these)"},
 };
 const uint32_t vy_run_option_count = VY_COUNT_OF(vy_run_options);
