@@ -167,6 +167,16 @@ int32_t vy_kernel_grid_over(const vyre_kernel *kernel)
     return kernel->grid_over;
 }
 
+int32_t vy_kernel_grid_from(const vyre_kernel *kernel)
+{
+    return kernel->grid_from;
+}
+
+uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked)
+{
+    return vy_grid_most(volume, asked);
+}
+
 uint32_t vy_kernel_passes(const vyre_kernel *kernel)
 {
     return kernel->passes;

@@ -34,6 +34,13 @@ typedef struct vy_execution {
     uint32_t indices[VYRE_MAX_HOST_LOOPS];
 } vy_execution;
 
+/* To measure what checks cost, and for nothing else: no access of the kernel is checked, so that
+ * whoever runs it answers for every index. No kernel file is made of it. Errors: as
+ * vyre_kernel_compile. */
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag);
+
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
 
 /* Another choice of words for the same program; what is not named here is as the kernel was
@@ -41,6 +48,9 @@ const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32
 typedef struct vy_variant {
     vyre_interface interface;
     bool is_aliased;
+    /* Of the address form: bindings may have more than 2^31 elements. Others index in 32 bits with
+     * a sign, as SPIR-V takes indices. */
+    bool is_wide;
 } vy_variant;
 /* The words of one segment in that variant: compiled on first use and kept until the kernel is
  * destroyed. Thread-safety: safe. */
@@ -67,6 +77,10 @@ vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel);
 bool vy_kernel_is_aliased(const vyre_kernel *kernel);
 /* Binding of `grid over`, or -1. */
 int32_t vy_kernel_grid_over(const vyre_kernel *kernel);
+/* Binding of `grid from`, or -1. */
+int32_t vy_kernel_grid_from(const vyre_kernel *kernel);
+/* How many of its workgroups may run; `asked` 0: as many as the language allows. */
+uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked);
 uint32_t vy_kernel_passes(const vyre_kernel *kernel);
 /* Binding of the `until` flag, or -1. */
 int32_t vy_kernel_until(const vyre_kernel *kernel);

@@ -126,6 +126,12 @@ static vyre_result check(saver *s)
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "kernel %u is NULL. Fix: pass compiled kernels", i);
         }
+        if (s->kernels[i]->variants->is_unchecked) {
+            return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                               "kernel %u (%s) was made without checks, to be measured. Fix: "
+                               "compile it with vyre_kernel_compile",
+                               i, vyre_kernel_name(s->kernels[i]));
+        }
     }
     vyre_result result = print(s, s->kernels[0]->variants->program, &s->text, &s->text_size);
     for (uint32_t i = 1; i < s->count && result == VYRE_OK; i++) {

@@ -21,8 +21,8 @@ typedef struct vy_host_binding {
     vy_range count;
 } vy_host_binding;
 
-#define VY_MAX_REQUIREMENTS 8u
-#define VY_VARIANT_COUNT    4u
+#define VY_MAX_REQUIREMENTS 24u
+#define VY_VARIANT_COUNT    6u
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -41,6 +41,7 @@ typedef struct vy_variants {
     vyre_program *program; /* held */
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
+    bool is_unchecked;                   /* vy_kernel_compile_unchecked */
     vy_mutex mutex;                      /* of the sets; never held while one is made */
     vy_word_set *sets[VY_VARIANT_COUNT]; /* NULL: nobody asked, or the kernel's own */
 } vy_variants;
@@ -52,7 +53,7 @@ struct vyre_kernel {
     const char *name;
     uint32_t workgroup[3];
     const char *workgroup_use;
-    int32_t grid_over, until;
+    int32_t grid_over, grid_from, until;
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;
@@ -83,7 +84,7 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
 /* The words of every segment for what `params` asks for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag);
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
 /* What was given, with defaults, checked. */
@@ -93,8 +94,8 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
  * the words (vy_kernel_file_take), nothing is compiled. */
 struct vy_kernel_file;
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const struct vy_kernel_file *file, vyre_kernel **out_kernel,
-                           vyre_diag *diag);
+                           const struct vy_kernel_file *file, bool is_unchecked,
+                           vyre_kernel **out_kernel, vyre_diag *diag);
 /* The set becomes the words of that variant, unless it has some already. */
 void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set);
 

@@ -95,6 +95,8 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
     p->has_until = vy_kernel_until(p->kernel) >= 0;
     p->subgroup_size = vy_limits_subgroup_size(&p->device->snapshot, p->kernel);
     p->has_full_subgroups = vy_kernel_get_subgroups(p->kernel).width > 0;
+    p->grid_from = vy_kernel_grid_from(p->kernel);
+    p->has_state = p->has_until || p->grid_from >= 0;
     vyre_result code = choose_binders(p, diag);
     if (code == VYRE_OK) {
         code = fix_schedule(p, diag);
@@ -102,7 +104,8 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
     if (code == VYRE_OK) {
         vy_choice choice = {.interface = p->binders[VYRE_INTERFACE_ADDRESS]
                                              ? VYRE_INTERFACE_ADDRESS
-                                             : VYRE_INTERFACE_DESCRIPTOR};
+                                             : VYRE_INTERFACE_DESCRIPTOR,
+                            .is_folded = p->grid_from >= 0};
         code = vy_pipeline_prepare(p, choice, diag);
     }
     return code == VYRE_OK ? create_tables(p, diag) : code;

@@ -57,10 +57,13 @@ for test in test_device test_dispatch test_until test_adopt test_bad_device test
     test_planted test_operators test_programs test_glsl_twins test_emit_int test_emit_float \
     test_emit_flow test_bindings test_sequence test_transfer test_transfer_kernels test_buffer \
     test_ticket test_steady test_instances test_loss test_record test_host_sync \
-    test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure; do
+    test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure \
+    test_grid test_fold test_range test_bounds; do
     [ -x "$bin/$test" ] && check "$bin/$test"
 done
 [ -n "$quick" ] || check "$bin/test_differential"
+# Above 2 and 4 GiB, and above 2^31 elements.
+[ -x "$bin/soak_large" ] && check env VYRE_SOAK_LARGE=2253,4600,9300 "$bin/soak_large"
 check "$bin/vyre-run" --examples shaders/*.vyre
 check "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}
 

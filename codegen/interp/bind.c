@@ -2,6 +2,8 @@
  * written. Reads the program and the caller's arguments, makes a vy_bound. */
 #include "codegen/interp/machine.h"
 
+#include <string.h>
+
 #define DEFAULT_SUBGROUP_WIDTH 32u
 
 static const vy_loc nowhere = {0, 0};
@@ -205,7 +207,19 @@ static vyre_result check_grid_given(const vyre_program *program, const vyre_inte
                            "elements zero",
                            program->buffers.data[program->grid_over].name);
     }
-    if (!program->grid_over && !groups && !elements) {
+    if (program->grid_from && (groups || elements)) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program has its grid from buffer '%s'. Fix: leave groups and "
+                           "elements zero",
+                           program->buffers.data[program->grid_from].name);
+    }
+    if (!program->grid_from && params->max_groups) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "max_groups is %u, and the program has no `grid from`. Fix: leave it "
+                           "zero",
+                           params->max_groups);
+    }
+    if (!program->grid_over && !program->grid_from && !groups && !elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "no grid is given. Fix: set groups or elements, at least their first "
                            "number");
@@ -216,6 +230,9 @@ static vyre_result check_grid_given(const vyre_program *program, const vyre_inte
 static vyre_result check_grid_size(vy_bound *bound, vyre_diag *diag)
 {
     uint64_t total = bound->volume;
+    if (bound->groups[0] == 0 || bound->groups[1] == 0 || bound->groups[2] == 0) {
+        return VYRE_OK;
+    }
     for (int i = 0; i < 3; i++) {
         if ((uint64_t)bound->groups[i] * bound->size[i] > (uint64_t)1 << 32) {
             return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
@@ -236,9 +253,32 @@ static vyre_result check_grid_size(vy_bound *bound, vyre_diag *diag)
     return VYRE_OK;
 }
 
+/* As the device's fix-up does it: engine/kernels/grid.vyre. */
+static vyre_result read_grid(const vyre_program *program, const vyre_interp_params *params,
+                             vy_bound *bound, vyre_diag *diag)
+{
+    const vy_buffer *buffer = &program->buffers.data[program->grid_from];
+    const void *counts = params->buffers[buffer->binding].data;
+    if (bound->lengths[buffer->binding] < 3) {
+        return refuse_buffer(diag, buffer,
+                             "gives the grid and has fewer than 3 elements. Fix: bind at least "
+                             "the workgroups in x, y and z");
+    }
+    if (!counts) {
+        return refuse_buffer(diag, buffer, "has no data. Fix: point data at its elements");
+    }
+    memcpy(bound->groups, counts, sizeof bound->groups);
+    bound->is_grid_clamped =
+        vy_grid_clamp(bound->groups, vy_grid_most(bound->volume, params->max_groups));
+    return check_grid_size(bound, diag);
+}
+
 static vyre_result bind_grid(const vyre_program *program, const vyre_interp_params *params,
                              vy_bound *bound, vyre_diag *diag)
 {
+    if (program->grid_from) {
+        return read_grid(program, params, bound, diag);
+    }
     for (int i = 0; i < 3; i++) {
         uint32_t least = program->grid_over ? (i > 0) : 1;
         uint32_t groups = params->groups[i], elements = params->elements[i];

@@ -63,6 +63,7 @@ typedef struct vy_bound {
     bool limited; /* invocations at or beyond elements run nothing */
     uint32_t volume;
     uint32_t group_count; /* linear */
+    bool is_grid_clamped; /* `grid from`: the buffer has more workgroups than may run */
     uint32_t passes;
     uint32_t subgroup_width;
 } vy_bound;

@@ -261,6 +261,8 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
     return_buffers(&machine, params);
     report->record = machine.record;
     report->race_count = machine.races.count;
+    report->is_grid_clamped = bound.is_grid_clamped;
+    memcpy(report->groups, bound.groups, sizeof report->groups);
     if (machine.races.count) {
         report->first_race = machine.races.first;
     }

@@ -314,6 +314,13 @@ void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer)
     }
 }
 
+void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer)
+{
+    if (b && once(b, &b->has_grid, "grid from")) {
+        b->program->grid_from = vy_builder_ref(b, buffer, VY_REF_BUFFER);
+    }
+}
+
 void vyre_build_fixpoint(vyre_builder *b, uint32_t passes)
 {
     if (b && once(b, &b->has_fixpoint, "fixpoint")) {

@@ -18,7 +18,9 @@ static bool entry_evaluable(const vyre_program *program, const vy_expr *expr,
     case VYRE_OP_PARAM:
         return true;
     case VYRE_OP_BUILTIN:
-        return expr->ref >= VYRE_BUILTIN_GROUP_SIZE_X && expr->ref <= VYRE_BUILTIN_NUM_GROUPS_Z;
+        return expr->ref >= VYRE_BUILTIN_GROUP_SIZE_X &&
+               expr->ref <=
+                   (program->grid_from ? VYRE_BUILTIN_GROUP_SIZE_Z : VYRE_BUILTIN_NUM_GROUPS_Z);
     case VYRE_OP_VARIABLE:
         return is_host_index && is_host_index[expr->ref];
     case VYRE_OP_LENGTH:
@@ -49,6 +51,13 @@ bool vy_host_evaluable(const vyre_program *program, vy_range range, const bool *
         *out_offender = 0;
     }
     return true;
+}
+
+const char *vy_host_parts(const vyre_program *program)
+{
+    return program->grid_from ? "lengths of buffers that are not shared and group_size (with `grid "
+                                "from` the device alone knows num_groups)"
+                              : "lengths of buffers that are not shared, num_groups and group_size";
 }
 
 static uint32_t builtin_value(const vy_host_env *env, uint32_t builtin)
@@ -112,4 +121,30 @@ uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_
         scratch[i - range.begin] = value;
     }
     return scratch[range.root - range.begin];
+}
+
+/* ---- Grids that the device reads ------------------------------------------------------------- */
+
+/* Folded grids launch some workgroups more than there are, and count them in 32 bits. */
+#define MAX_DEVICE_GROUPS 0x80000000u
+
+uint32_t vy_grid_most(uint32_t volume, uint32_t asked)
+{
+    uint32_t most = volume ? UINT32_MAX / volume : 0;
+    most = most < MAX_DEVICE_GROUPS ? most : MAX_DEVICE_GROUPS;
+    return asked && asked < most ? asked : most;
+}
+
+bool vy_grid_clamp(uint32_t groups[3], uint32_t most)
+{
+    bool is_clamped = false;
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        is_clamped = is_clamped || groups[i] > most;
+        groups[i] = groups[i] < most ? groups[i] : most;
+        most /= groups[i];
+    }
+    return is_clamped;
 }

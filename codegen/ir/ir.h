@@ -159,6 +159,7 @@ struct vyre_program {
     const char *name;
     uint32_t workgroup[3];
     uint32_t grid_over; /* buffer or 0 */
+    uint32_t grid_from; /* buffer or 0 */
     uint32_t passes;    /* fixpoint N, default 1 */
     uint32_t until;     /* buffer or 0 */
     uint32_t loop_limit;
@@ -206,8 +207,8 @@ typedef struct vy_host_env {
 } vy_host_env;
 
 /* Whether every entry of the range is something that the host can evaluate at a dispatch: literals,
- * params, lengths of non-shared buffers, num_groups, group_size, host loop indices (`is_host_index`
- * by variable, may be NULL), and operators over bool, u32 and i32. */
+ * params, lengths of non-shared buffers, num_groups (not with `grid from`), group_size, host loop
+ * indices (`is_host_index` by variable, may be NULL), and operators over bool, u32 and i32. */
 bool vy_host_evaluable(const vyre_program *program, vy_range range, const bool *is_host_index,
                        uint32_t *out_offender);
 /* What an operator over scalars means: the value's bits, of the operands' bits (vy_type_bits), by
@@ -218,13 +219,26 @@ typedef uint64_t (*vy_eval_fn)(vyre_op op, vyre_type result, vyre_type operand,
 uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_host_env *env,
                           vy_eval_fn eval, uint32_t *scratch); /* scratch: end - begin words */
 
+/* What a host expression may be of, as a list for errors. */
+const char *vy_host_parts(const vyre_program *program);
+
+/* ---- Grids that the device reads -------------------------------------------------------------
+ */
+
+/* How many workgroups of so many invocations may run by `grid from`; `asked` 0: no other limit. */
+uint32_t vy_grid_most(uint32_t volume, uint32_t asked);
+/* Makes the counts read from the buffer those that run: x as many as `most` allows, y of what is
+ * left, then z. Returns whether one became less. With a zero among them nothing runs, and they stay
+ * as they are. */
+bool vy_grid_clamp(uint32_t groups[3], uint32_t most);
+
 /* Whether the statement list, or anything inside it, contains a statement of that kind (functions
  * called are followed). */
 bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind kind);
 
 /* A12: the program uses none of lid, wid, group_size, num_groups, shared memory, barriers, uniform
- * loads. Then the workgroup size may be overridden and invocations beyond the elements run nothing.
- * out_use (may be NULL): the text of the first use found otherwise. */
+ * loads, `grid from`. Then the workgroup size may be overridden and invocations beyond the elements
+ * run nothing. out_use (may be NULL): the text of the first use found otherwise. */
 bool vy_program_is_workgroup_agnostic(const vyre_program *program, const char **out_use);
 
 #endif

@@ -61,7 +61,7 @@ typedef struct vy_parser {
     uint32_t depth;          /* of open parentheses, brackets and prefix operators */
     const vy_name *function; /* whose body is open, NULL in the kernel */
     uint32_t seen;           /* directives, by bits of vy_directive */
-    vy_late_name grid_over, until;
+    vy_late_name grid_over, grid_from, until;
     uint32_t passes;
     vy_loc fixpoint_loc;
     VY_VEC(vy_block) blocks;

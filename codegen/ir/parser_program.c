@@ -54,10 +54,14 @@ static vy_late_name parse_late_buffer(vy_parser *p, const char *where)
 
 static void parse_grid(vy_parser *p)
 {
+    if (vy_parser_take_word(p, VY_WORD_FROM)) {
+        p->grid_from = parse_late_buffer(p, "grid from");
+        return;
+    }
     if (!vy_parser_take_word(p, VY_WORD_OVER)) {
         vy_parser_fail(p, p->token.loc,
-                       "expected 'over' behind grid, but found %s. Fix: write grid over BUFFER; a "
-                       "grid of any other size is given at dispatch",
+                       "expected 'over' or 'from' behind grid, but found %s. Fix: write grid over "
+                       "BUFFER or grid from BUFFER; a grid of any other size is given at dispatch",
                        vy_parser_found(p).text);
         return;
     }
@@ -96,6 +100,13 @@ static void build_late(vy_parser *p)
         vy_parser_at(p, p->grid_over.loc);
         if (!p->lexer.failed) {
             vyre_build_grid_over(p->builder, buffer);
+        }
+    }
+    if (p->grid_from.name && !p->lexer.failed) {
+        vyre_ref buffer = find_late_buffer(p, &p->grid_from);
+        vy_parser_at(p, p->grid_from.loc);
+        if (!p->lexer.failed) {
+            vyre_build_grid_from(p->builder, buffer);
         }
     }
     if (!(p->seen & SEEN_FIXPOINT) || p->lexer.failed) {

@@ -23,6 +23,9 @@ static void print_header(vy_printer *p)
     if (program->grid_over) {
         vy_text_printf(p->out, "grid over %s\n", program->buffers.data[program->grid_over].name);
     }
+    if (program->grid_from) {
+        vy_text_printf(p->out, "grid from %s\n", program->buffers.data[program->grid_from].name);
+    }
     if (program->passes != 1 || program->until) {
         vy_text_printf(p->out, "fixpoint %u", (unsigned)program->passes);
         if (program->until) {

@@ -91,6 +91,9 @@ static const char *shape_use(const vyre_program *program)
             break;
         }
     }
+    if (program->grid_from) {
+        return "`grid from`";
+    }
     return program->shared_count ? "shared memory" : NULL;
 }
 

@@ -79,6 +79,10 @@ static uint64_t hash_meaning(const vyre_program *p)
         vy_hash_u32(&hash, p->workgroup[i]);
     }
     vy_hash_u32(&hash, p->grid_over);
+    if (p->grid_from) {
+        vy_hash_bytes(&hash, "grid from", 9);
+        vy_hash_u32(&hash, p->grid_from);
+    }
     vy_hash_u32(&hash, p->passes);
     vy_hash_u32(&hash, p->until);
     vy_hash_u32(&hash, p->loop_limit);

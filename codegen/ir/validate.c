@@ -129,6 +129,22 @@ static void check_rules(vy_validator *v)
     }
 }
 
+/* It must not change while the program runs. */
+static void check_grid_from(vy_validator *v)
+{
+    const vyre_program *p = v->program;
+    const vy_buffer *buffer = &p->buffers.data[p->grid_from];
+    bool has_mode = buffer->mode == VYRE_BUFFER_IN || buffer->mode == VYRE_BUFFER_UNIFORM;
+    if (p->grid_from && (!has_mode || buffer->type != VYRE_TYPE_U32)) {
+        vy_validator_fail(v, buffer->loc,
+                          "the buffer `%s` of `grid from` is `%s` of %s. Fix: make it an in or "
+                          "uniform buffer of u32, whose first three elements are the workgroups "
+                          "in x, y and z",
+                          buffer->name, vy_buffer_mode_text((vyre_buffer_mode)buffer->mode),
+                          vyre_type_keyword((vyre_type)buffer->type));
+    }
+}
+
 static void check_counts(vy_validator *v)
 {
     const vyre_program *p = v->program;
@@ -194,9 +210,8 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     if (!vy_host_evaluable(p, buffer->count, NULL, &offender)) {
         vy_validator_fail(v, p->exprs.data[offender].loc,
                           "the host cannot evaluate the count of `%s` before a dispatch. Fix: use "
-                          "only literals, params, lengths of buffers that are not shared, "
-                          "num_groups and group_size, over bool, u32 and i32",
-                          buffer->name);
+                          "only literals, params, %s, over bool, u32 and i32",
+                          buffer->name, vy_host_parts(p));
     }
 }
 
@@ -227,6 +242,7 @@ void vy_validate_header(vy_validator *v)
     check_workgroup(v);
     check_counts(v);
     check_rules(v);
+    check_grid_from(v);
     check_buffers(v);
 }
 

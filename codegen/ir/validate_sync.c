@@ -73,9 +73,10 @@ static void fail_placement(const syncs *s, const vy_stmt *sync)
         vy_validator_fail(s->v, sync->loc,
                           "grid_sync stands at %s, and the host cannot evaluate the %s of the "
                           "`%s` before a dispatch: `%.60s`. Fix: use only literals, params, "
-                          "lengths, num_groups, group_size and indices of such loops there",
+                          "indices of such loops, %s there",
                           path, bad->kind == VY_STMT_IF ? "condition" : "range",
-                          vy_stmt_text((vy_stmt_kind)bad->kind), offender_text(s));
+                          vy_stmt_text((vy_stmt_kind)bad->kind), offender_text(s),
+                          vy_host_parts(s->v->program));
     } else if (bad->kind == VY_STMT_FOR) {
         vy_validator_fail(s->v, sync->loc,
                           "grid_sync stands at %s, within more than %u loops. Fix: join some of "

@@ -163,6 +163,52 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     }
 }
 
+bool vy_op_is_commutative(uint32_t op)
+{
+    switch (op) {
+    case VYRE_OP_ADD:
+    case VYRE_OP_MUL:
+    case VYRE_OP_AND:
+    case VYRE_OP_OR:
+    case VYRE_OP_XOR:
+    case VYRE_OP_EQ:
+    case VYRE_OP_NE:
+    case VYRE_OP_LOGICAL_AND:
+    case VYRE_OP_LOGICAL_OR:
+    case VYRE_OP_MIN:
+    case VYRE_OP_MAX:
+    case VYRE_OP_ABS_DIFF:
+    case VYRE_OP_MUL_HIGH:
+    case VYRE_OP_ADD_SAT:
+    case VYRE_OP_MUL_SAT:
+    case VYRE_OP_DOT4:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool vy_ssa_can_be_unchecked(uint32_t op)
+{
+    switch (op) {
+    case VYRE_OP_LOAD:
+    case VYRE_OP_TABLE:
+    case VYRE_OP_SHL:
+    case VYRE_OP_SHR:
+    case VYRE_OP_ROTATE_LEFT:
+    case VYRE_OP_ROTATE_RIGHT:
+    case VYRE_OP_DIV:
+    case VYRE_OP_REM:
+    case VY_SSA_STORE:
+    case VY_SSA_ATOMIC:
+    case VY_SSA_ARRAY_LOAD:
+    case VY_SSA_ARRAY_STORE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool vy_ssa_has_effect(const vy_ins *ins)
 {
     switch ((int)ins->op) {

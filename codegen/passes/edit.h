@@ -18,6 +18,8 @@ void vy_ssa_index_literals(vy_ssa *ssa);
 
 /* Of arg[], PHI and leaves: 0. */
 uint32_t vy_ssa_operand_count(const vy_ins *ins);
+/* Whether the first two operands may be exchanged; also for numbers that are no vyre_op. */
+bool vy_op_is_commutative(uint32_t op);
 /* Whether it must stay although nobody reads its value. */
 bool vy_ssa_has_effect(const vy_ins *ins);
 

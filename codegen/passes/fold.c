@@ -104,26 +104,6 @@ static uint32_t fold_table(folder *f, const vy_ins *ins)
 /* ---- Identities -------------------------------------------------------------------------------
  */
 
-static bool is_commutative(vyre_op op)
-{
-    switch ((int)op) {
-    case VYRE_OP_ADD:
-    case VYRE_OP_MUL:
-    case VYRE_OP_AND:
-    case VYRE_OP_OR:
-    case VYRE_OP_XOR:
-    case VYRE_OP_EQ:
-    case VYRE_OP_NE:
-    case VYRE_OP_LOGICAL_AND:
-    case VYRE_OP_LOGICAL_OR:
-    case VYRE_OP_MIN:
-    case VYRE_OP_MAX:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* x op x, integers and bools. */
 static uint32_t fold_same(folder *f, const vy_ins *ins)
 {
@@ -216,7 +196,7 @@ static uint32_t fold_binary(folder *f, vy_ins *ins)
     if (x == y) {
         return fold_same(f, ins);
     }
-    if (is_literal(f, x) && is_commutative((vyre_op)ins->op)) {
+    if (is_literal(f, x) && vy_op_is_commutative(ins->op)) {
         uint32_t swap = x;
         x = y;
         y = swap;

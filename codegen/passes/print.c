@@ -117,6 +117,9 @@ static void print_ins(const vy_ssa *ssa, uint32_t index, vy_text *out)
     } else {
         print_op(ins, out);
     }
+    if (ins->unchecked) {
+        vy_text_append(out, "!", 1);
+    }
     if (ins->type != VYRE_TYPE_VOID) {
         vy_text_printf(out, " %s", vyre_type_keyword((vyre_type)ins->type));
     }

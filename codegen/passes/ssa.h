@@ -38,9 +38,12 @@ typedef struct vy_ins {
     uint8_t type;
     uint8_t atomic, order;
     uint8_t subgroup; /* SUBGROUP: vyre_subgroup */
-    bool unchecked;   /* LOAD, STORE, ATOMIC, ARRAY_*, TABLE: a pass proved the index in bounds */
-    bool removed;     /* by a pass; no longer in its block's list */
-    uint32_t arg[4];  /* instructions; 0: none */
+    /* Proved by a pass where it stands, so whoever moves it clears it. LOAD, STORE, ATOMIC,
+     * ARRAY_*, TABLE: the index is in bounds. SHL, SHR, rotations: the amount is below the width.
+     * DIV, REM: the divisor is not 0, and the quotient is not that of MIN / -1. */
+    bool unchecked;
+    bool removed;    /* by a pass; no longer in its block's list */
+    uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
     uint32_t next; /* in its block */
     uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component */
@@ -109,7 +112,9 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
 
 /* Everything a pass may ask for. */
 typedef struct vy_pass_context {
-    vy_eval_fn eval; /* what operators mean, for folding; NULL: folds nothing */
+    vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
+    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at
+                         the end; debug builds do */
 } vy_pass_context;
 
 typedef struct vy_pass {
@@ -118,15 +123,19 @@ typedef struct vy_pass {
     bool (*run)(vy_ssa *ssa, const vy_pass_context *context); /* false: out of memory */
 } vy_pass;
 
-/* The pipeline, in the order in which it runs: trivial-phi, fold, dce, canonical-nan, dce. `count`
- * rows; names may repeat. */
+/* The pipeline, in the order in which it runs, for which passes.c has the reasons: trivial-phi,
+ * fold, cse, dce, licm, ranges, fold, dce, canonical-nan, dce. `count` rows; names may repeat. */
 const vy_pass *vy_passes_get(uint32_t *out_count);
 
 /* Checks the form's own rules (definitions dominate uses, phis match predecessors, one terminator,
  * constructs nest, types agree): NULL when right, else what is wrong (from the arena). */
 const char *vy_ssa_verify(const vy_ssa *ssa);
 
-/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". Deterministic. */
+/* Whether `unchecked` means something for an instruction like that. */
+bool vy_ssa_can_be_unchecked(uint32_t op);
+
+/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". What is unchecked has a
+ * `!` behind its operator. Deterministic. */
 void vy_ssa_print(const vy_ssa *ssa, vy_text *out);
 
 /* ---- What a segment touches ------------------------------------------------------------------ */

@@ -114,6 +114,9 @@ static void check_lists(verifier *v)
             if (ins->op == VY_SSA_PHI && !phis) {
                 fail(v, "a phi stands behind something else", b, i);
             }
+            if (ins->unchecked && !vy_ssa_can_be_unchecked(ins->op)) {
+                fail(v, "it is marked unchecked and has nothing to check", b, i);
+            }
             phis &= ins->op == VY_SSA_PHI;
             last = i;
         }

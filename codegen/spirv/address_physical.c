@@ -9,25 +9,49 @@
  * prologue, the entry point's where they are first asked for, which is its first block. Other
  * functions make them anew at each use, since they touch memory on rare paths only.
  *
- * Access chains take their indices for signed: from element 2^31 on one would lead backwards. So
- * the pointer to a buffer that may be so long is to its element 2^31, and 2^31 is taken from every
- * index, which makes the number that a signed one should be. */
+ * Access chains take their indices for signed: from element 2^31 on one would lead backwards. Where
+ * buffers are so long (options->wide) they are arrays of pairs, so that both indices of an element
+ * are below that. */
 #include "codegen/spirv/emit.h"
 
-#define INDEX_BIAS 0x80000000u
+/* The parameter block, records and tables are short. */
+static bool is_wide(const vy_emitter *emitter, uint32_t slot)
+{
+    uint32_t bindings = emitter->ssa->program->binding_count;
+    return emitter->options->wide && (slot < bindings || slot == bindings + VY_HIDDEN_SPILL);
+}
+
+/* As vy_slot_block_type: struct { cell pairs[][2]; }. */
+static uint32_t pair_block_type(vy_emitter *emitter, vy_cell cell, const char *name)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_cell_type(emitter, cell), size = vy_cell_size(cell);
+    uint32_t two = vy_const_u32(m, 2);
+    uint32_t pair = vy_type_unique(m, SpvOpTypeArray, VY_LIST(type, two));
+    vy_module_decorate(m, pair, SpvDecorationArrayStride, VY_LIST(size));
+    uint32_t array = vy_type_unique(m, SpvOpTypeRuntimeArray, &pair, 1);
+    vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(2 * size));
+    uint32_t block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
+    vy_module_decorate(m, block, SpvDecorationBlock, NULL, 0);
+    vy_module_decorate_member(m, block, 0, SpvDecorationOffset, VY_LIST(0));
+    vy_module_name(m, block, name);
+    return block;
+}
 
 /* Types of the same shape: what is said of a pointer's target is said of its block type here. */
 static uint32_t block_type(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 {
     static const char *const names[3] = {"ReadOnlyWords", "Words", "CoherentWords"};
     vy_module *m = &emitter->module;
+    bool wide = is_wide(emitter, slot);
     uint32_t kind = vy_slot_is_written(emitter, slot) ? 1 : 0;
     if (vy_slot_is_coherent(emitter, slot)) {
         kind = 2;
     }
-    uint32_t *block = &emitter->buffer_blocks[cell][kind];
+    uint32_t *block = &emitter->buffer_blocks[cell][wide ? kind + 3 : kind];
     if (!*block) {
-        *block = vy_slot_block_type(emitter, cell, names[kind]);
+        *block = wide ? pair_block_type(emitter, cell, names[kind])
+                      : vy_slot_block_type(emitter, cell, names[kind]);
         if (kind != 1) {
             vy_module_decorate_member(
                 m, *block, 0, kind ? SpvDecorationCoherent : SpvDecorationNonWritable, NULL, 0);
@@ -39,26 +63,6 @@ static uint32_t block_type(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 static uint32_t address_type(vy_emitter *emitter)
 {
     return vy_type_u32_vector(&emitter->module, 2);
-}
-
-/* The parameter block, records and tables are short. */
-static bool is_biased(const vy_emitter *emitter, uint32_t slot)
-{
-    uint32_t bindings = emitter->ssa->program->binding_count;
-    return slot < bindings || slot == bindings + VY_HIDDEN_SPILL;
-}
-
-/* The words of an address, moved by 2^31 elements. */
-static void add_bias(vy_module *m, vy_cell cell, uint32_t *low, uint32_t *high)
-{
-    uint32_t size = vy_cell_size(cell);
-    if (size > 1) {
-        *high = vy_u2c(m, SpvOpIAdd, *high, size / 2);
-        return;
-    }
-    uint32_t carry = vy_u2c(m, SpvOpShiftRightLogical, *low, 31);
-    *low = vy_u2c(m, SpvOpIAdd, *low, INDEX_BIAS);
-    *high = vy_u2(m, SpvOpIAdd, *high, carry);
 }
 
 /* The pointer to the slot's block. */
@@ -75,9 +79,6 @@ static uint32_t make_pointer(vy_emitter *emitter, uint32_t slot, vy_cell cell)
         uint32_t first = vy_param_addresses(bindings, program->param_words) + 2 * rank;
         uint32_t low = vy_emit_param_word(emitter, first);
         uint32_t high = vy_emit_param_word(emitter, first + 1);
-        if (is_biased(emitter, slot)) {
-            add_bias(m, cell, &low, &high);
-        }
         address = vy_value(m, SpvOpCompositeConstruct, pair, VY_LIST(low, high));
     }
     uint32_t block = block_type(emitter, slot, cell);
@@ -117,12 +118,15 @@ static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32
 {
     vy_module *m = &emitter->module;
     uint32_t block = pointer_to(emitter, slot, cell);
-    if (is_biased(emitter, slot)) {
-        index = vy_u2c(m, SpvOpIAdd, index, INDEX_BIAS);
-    }
     uint32_t type = vy_cell_type(emitter, cell);
     uint32_t pointer = vy_type_pointer(m, SpvStorageClassPhysicalStorageBuffer, type);
     uint32_t first = vy_const_u32(m, 0);
+    if (is_wide(emitter, slot)) {
+        uint32_t one = vy_const_u32(m, 1);
+        uint32_t pair = vy_u2(m, SpvOpShiftRightLogical, index, one);
+        uint32_t half = vy_u2(m, SpvOpBitwiseAnd, index, one);
+        return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, pair, half));
+    }
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, index));
 }
 

@@ -164,6 +164,25 @@ static void emit_float_modes(vy_emitter *emitter, uint32_t function)
     }
 }
 
+/* spirv.h of 2022 does not know it. */
+#define EXECUTION_MODE_MAXIMALLY_RECONVERGES 6023u
+
+static void emit_reconvergence(vy_emitter *emitter, uint32_t function)
+{
+    vy_module *m = &emitter->module;
+    bool is_maximal = emitter->options->reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
+    if (emitter->options->reconvergence == VYRE_RECONVERGENCE_NONE ||
+        !vy_module_has_capability(m, SpvCapabilityGroupNonUniform)) {
+        return;
+    }
+    vy_module_extension(m, is_maximal ? "SPV_KHR_maximal_reconvergence"
+                                      : "SPV_KHR_subgroup_uniform_control_flow");
+    vy_module_op(m, VY_SECTION_MODES, SpvOpExecutionMode,
+                 VY_LIST(function, is_maximal
+                                       ? EXECUTION_MODE_MAXIMALLY_RECONVERGES
+                                       : (uint32_t)SpvExecutionModeSubgroupUniformControlFlowKHR));
+}
+
 /* Function 0 of the wrapper's section is the entry point. */
 static void emit_heads(vy_emitter *emitter)
 {
@@ -171,6 +190,7 @@ static void emit_heads(vy_emitter *emitter)
     const vy_words *entry = &m->sections[VY_SECTION_ENTRY];
     if (entry->count > 2) {
         emit_float_modes(emitter, entry->data[2]);
+        emit_reconvergence(emitter, entry->data[2]);
     }
     vy_module_op(
         m, VY_SECTION_MEMORY_MODEL, SpvOpMemoryModel,

@@ -215,7 +215,7 @@ struct vy_emitter {
     uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3]; /* constants */
     uint32_t push_block;
-    uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
+    uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */
@@ -307,9 +307,9 @@ typedef struct vy_checked {
     uint32_t ok, index; /* ok: 0 where nothing needs to be checked */
 } vy_checked;
 /* The index as a u32, and whether it is below count. */
-vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_check_index(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The same with 0 in place of an index that is not. */
-vy_checked vy_check_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+vy_checked vy_check_index_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
 /* The element of that type, or zero where the index is out of bounds. */
 uint32_t vy_checked_value(vy_emitter *emitter, vyre_type type, bool is_packed, vy_checked checked,
                           uint32_t value);
@@ -341,6 +341,14 @@ void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_barrier(vy_emitter *emitter);
 uint32_t vy_emit_device_scope(vy_emitter *emitter);
+
+/* emit_aggregate.c. Whether the atomic is done once for each subgroup; then that: `act` does it
+ * with the joined operand and gives the old value, in one block. */
+typedef uint32_t (*vy_aggregated_fn)(vy_emitter *emitter, const vy_ins *ins, const void *place,
+                                     uint32_t x);
+bool vy_emit_is_aggregated(const vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
+                            vy_aggregated_fn act, const void *place);
 
 /* emit_subgroup.c. */
 uint32_t vy_emit_subgroup(vy_emitter *emitter, const vy_ins *ins);

@@ -80,7 +80,7 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins)
 {
     vyre_type type = (vyre_type)emitter->ssa->arrays.data[ins->ref].type;
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
-    vy_checked checked = vy_check_for_load(emitter, ins, count);
+    vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
     uint32_t value =
         vy_emit_load_cell(emitter, pointer, array_cell(emitter, ins->ref), SpvMemoryAccessMaskNone);
@@ -93,7 +93,7 @@ void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t value = vy_emitter_value(emitter, ins->arg[1], ins->loc);
     uint32_t cell = vy_emit_to_cell(emitter, type, false, value);
     uint32_t count = vy_const_u32(&emitter->module, emitter->ssa->arrays.data[ins->ref].count);
-    vy_checked checked = vy_bounds_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t pointer = array_pointer(emitter, ins->ref, checked.index);
     vy_emit_store_cell(emitter, pointer, array_cell(emitter, ins->ref), cell,

@@ -116,6 +116,16 @@ static uint32_t cell_type(vy_module *m, vyre_type type)
     return vy_type_integer(m, vy_type_width(type) == 64 ? 64 : 32);
 }
 
+static uint32_t modify(vy_emitter *emitter, const vy_ins *ins, const void *at, uint32_t x)
+{
+    vy_module *m = &emitter->module;
+    const vy_atomic_place *place = at;
+    vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
+    SpvOp op = read_modify_write((vyre_atomic)ins->atomic, vy_type_is_signed(type));
+    return vy_value(m, op, cell_type(m, type),
+                    VY_LIST(place->pointer, place->scope, place->semantics, x));
+}
+
 /* The old value as a cell's, or 0 for a store. x, y: cells of the operands. */
 static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint32_t index,
                     uint32_t x, uint32_t y)
@@ -142,8 +152,10 @@ static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint
     if (type == VYRE_TYPE_F32 && ins->atomic != VYRE_ATOMIC_EXCHANGE) {
         return add_f32(emitter, place, x);
     }
-    return vy_value(m, read_modify_write((vyre_atomic)ins->atomic, vy_type_is_signed(type)), cell,
-                    VY_LIST(place.pointer, place.scope, place.semantics, x));
+    if (vy_emit_is_aggregated(emitter, ins)) {
+        return vy_emit_aggregated(emitter, ins, x, modify, &place);
+    }
+    return modify(emitter, ins, &place, x);
 }
 
 static uint32_t operand_cell(vy_emitter *emitter, const vy_ins *ins, vyre_type type,
@@ -178,7 +190,7 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
     uint32_t x = operand_cell(emitter, ins, type, 1);
     uint32_t y = operand_cell(emitter, ins, type, 2);
     uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_bounds_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t before = emitter->current_label;
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t old = act(emitter, ins, type, checked.index, x, y);

@@ -19,7 +19,7 @@ static uint32_t masked_amount(const vy_ints *k, const vy_ins *ins, uint32_t amou
         return vy_const_u32(k->m, (uint32_t)literal & (k->width - 1));
     }
     amount = amount_word(k, ins, amount);
-    return vy_u2c(k->m, SpvOpBitwiseAnd, amount, k->width - 1);
+    return ins->unchecked ? amount : vy_u2c(k->m, SpvOpBitwiseAnd, amount, k->width - 1);
 }
 
 static uint32_t shift(const vy_ints *k, const vy_ins *ins, const uint32_t *operands, SpvOp op)
@@ -224,7 +224,9 @@ uint32_t vy_emit_bits(vy_emitter *emitter, const vy_ins *ins, const uint32_t *op
                       vyre_type type)
 {
     vy_ints k = vy_ints_of(emitter, type);
-    switch ((int)ins->op) {
+    bool is_packed = ins->op == VYRE_OP_UNPACK_BYTE || ins->op == VYRE_OP_UNPACK_NIBBLE ||
+                     ins->op == VYRE_OP_DOT4;
+    switch (is_packed && k.width != 32 ? VYRE_OP_NONE : (int)ins->op) {
     case VYRE_OP_SHL:
         return shift(&k, ins, operands, SpvOpShiftLeftLogical);
     case VYRE_OP_SHR:

@@ -107,7 +107,8 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
         return !ins->unchecked;
     case VY_SSA_ATOMIC:
         return !ins->unchecked ||
-               emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32;
+               emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32 ||
+               vy_emit_is_aggregated(emitter, ins);
     case VY_SSA_ARRAY_ZERO:
         return true;
     case VY_SSA_SUBGROUP:

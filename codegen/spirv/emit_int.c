@@ -103,7 +103,7 @@ static uint32_t safe_divisor(const vy_ints *k, const vy_ins *ins, const uint32_t
     *out_zero = 0;
     bool is_literal = vy_emitter_literal(k->emitter, ins->arg[1], &literal);
     bool is_minus_one = k->is_signed && literal == vy_type_bits(k->of, UINT64_MAX);
-    if (is_literal && literal != 0 && !is_minus_one) {
+    if (ins->unchecked || (is_literal && literal != 0 && !is_minus_one)) {
         return operands[1];
     }
     *out_zero = vy_ib2c(k, SpvOpIEqual, operands[1], 0);

@@ -5,7 +5,7 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t count)
+vy_checked vy_check_index(vy_emitter *emitter, const vy_ins *ins, uint32_t count)
 {
     vy_module *m = &emitter->module;
     uint32_t index = vy_emitter_value(emitter, ins->arg[0], ins->loc);
@@ -23,11 +23,11 @@ vy_checked vy_bounds_check(vy_emitter *emitter, const vy_ins *ins, uint32_t coun
     return checked;
 }
 
-vy_checked vy_check_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count)
+vy_checked vy_check_index_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count)
 {
     vy_module *m = &emitter->module;
     uint32_t zero = ins->unchecked ? 0 : vy_const_u32(m, 0);
-    vy_checked checked = vy_bounds_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     if (checked.ok) {
         checked.index = vy_select_u(m, checked.ok, checked.index, zero);
     }
@@ -161,7 +161,7 @@ uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins)
     vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
     bool is_packed = !vy_emit_is_shared(emitter, ins->ref);
     uint32_t count = vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_check_for_load(emitter, ins, count);
+    vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
     uint32_t value = vy_emit_load_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref),
                                        plain_access(emitter, ins->ref));
@@ -175,7 +175,7 @@ void vy_emit_store(vy_emitter *emitter, const vy_ins *ins)
     bool is_packed = !vy_emit_is_shared(emitter, ins->ref);
     uint32_t cell = vy_emit_to_cell(emitter, type, is_packed, value);
     uint32_t count = vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_bounds_check(emitter, ins, count);
+    vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
     vy_emit_store_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref), cell,

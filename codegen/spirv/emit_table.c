@@ -159,7 +159,7 @@ uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins)
                                table->name ? table->name : "", MAX_TABLE_COUNT);
     }
     uint32_t count = vy_const_u32(&emitter->module, table->count);
-    vy_checked checked = vy_check_for_load(emitter, ins, count);
+    vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     vy_cell cell = vy_cell_of(type, false);
     uint32_t value;
     if (is_in_buffer(emitter, ins->ref)) {

@@ -70,6 +70,13 @@ void vy_module_capability(vy_module *module, SpvCapability capability)
     }
 }
 
+void vy_module_extension(vy_module *module, const char *name)
+{
+    vy_words words = {0};
+    vy_words_text(module->arena, &words, name);
+    vy_module_op(module, VY_SECTION_EXTENSIONS, SpvOpExtension, words.data, words.count);
+}
+
 void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,
                         const uint32_t *operands, uint32_t count)
 {

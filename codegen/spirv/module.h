@@ -15,6 +15,7 @@
 
 typedef enum vy_section {
     VY_SECTION_CAPABILITIES,
+    VY_SECTION_EXTENSIONS,
     VY_SECTION_IMPORTS,
     VY_SECTION_MEMORY_MODEL,
     VY_SECTION_ENTRY,
@@ -64,6 +65,7 @@ uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_co
 void vy_module_op(vy_module *module, vy_section section, SpvOp op, const uint32_t *operands,
                   uint32_t count);
 void vy_module_capability(vy_module *module, SpvCapability capability);
+void vy_module_extension(vy_module *module, const char *name);
 bool vy_module_has_capability(const vy_module *module, SpvCapability capability);
 void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,
                         const uint32_t *operands, uint32_t count);

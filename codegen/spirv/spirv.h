@@ -11,6 +11,11 @@ typedef struct vy_spirv_options {
     vyre_interface interface;
     uint32_t float_modes;
     bool aliased, debug;
+    /* Atomics of one place without an order are done once for each subgroup, where that changes
+     * nothing. */
+    bool aggregate;
+    vyre_reconvergence reconvergence;
+    bool wide;                     /* vy_variant */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     const char *entry_name;        /* "main" */
     const char *file_name;         /* for OpLine, or NULL */

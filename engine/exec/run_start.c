@@ -29,12 +29,13 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
     vy_job *job = &run->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
+                        job->is_wide};
     vy_moves_list(p, job, &run->moves);
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
-        code = vy_engine_kernels_prepare(p->device, job->binder, p->has_until,
-                                         run->moves.block_count > 0, diag);
+        code = vy_engine_kernels_prepare(p->device, job->binder,
+                                         vy_engine_needs(p, run->moves.block_count > 0), diag);
     }
     if (code == VYRE_OK) {
         code = vy_pool_take(p, job, choice, &run->moves, &run->instance, diag);
@@ -100,6 +101,7 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
         run->report.strategy = "replay";
         run->report.bindings = run->job.binder->name;
         run->report.is_folded = run->job.shape.is_folded;
+        memcpy(run->report.groups, run->job.shape.groups, sizeof run->report.groups);
         run->report.segments = run->job.execution_count;
         code = vy_replay_start(&run->replay, &run->report, diag);
     }

@@ -15,6 +15,14 @@ static inline const uint32_t *vy_kernel_judge(vyre_interface interface, uint32_t
     return interface == VYRE_INTERFACE_ADDRESS ? vy_kernel_judge_address(out_word_count)
                                                : vy_kernel_judge_descriptor(out_word_count);
 }
+/* The grid of a program with `grid from`: engine/exec/judge.h. */
+const uint32_t *vy_kernel_grid_descriptor(uint32_t *out_word_count);
+const uint32_t *vy_kernel_grid_address(uint32_t *out_word_count);
+static inline const uint32_t *vy_kernel_grid(vyre_interface interface, uint32_t *out_word_count)
+{
+    return interface == VYRE_INTERFACE_ADDRESS ? vy_kernel_grid_address(out_word_count)
+                                               : vy_kernel_grid_descriptor(out_word_count);
+}
 /* Filling and copying by words, in the address form alone. One invocation for each word: a
  * workgroup is 256 invocations unless it is specialised to another size, the grid has one axis and
  * may be folded. They make no records and use no spill slots or tables, so those addresses are not

@@ -152,7 +152,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 static VkPipeline **variant_of(vyre_pipeline *p, vy_choice choice)
 {
-    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded];
+    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide];
 }
 
 static uint32_t list_count(const vyre_pipeline *p)
@@ -168,7 +168,7 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
                         .subgroup_size = p->subgroup_size,
                         .is_full = p->has_full_subgroups,
                         .label = vy_kernel_get_segment(p->kernel, segment)->label};
-    vy_variant variant = {choice.interface, choice.is_aliased};
+    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
@@ -217,7 +217,8 @@ vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *d
 
 VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
 {
-    return p->variants[choice.interface][choice.is_aliased][choice.is_folded][segment];
+    return p
+        ->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide][segment];
 }
 
 uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
@@ -228,8 +229,8 @@ uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
 void vy_pipeline_detach(vyre_pipeline *p)
 {
     vyre_device *d = p->device;
-    for (uint32_t i = 0; i < VY_INTERFACES * 4; i++) {
-        VkPipeline **list = &p->variants[i / 4][i / 2 % 2][i % 2];
+    for (uint32_t i = 0; i < VY_CHOICES; i++) {
+        VkPipeline **list = variant_of(p, vy_choice_get(i));
         for (uint32_t s = 0; *list && s < p->segment_count; s++) {
             if ((*list)[s]) {
                 d->vk.vkDestroyPipeline(d->device, (*list)[s], NULL);

@@ -30,6 +30,14 @@ typedef enum vyre_interface {
 #define VYRE_FLOAT_ROUNDING_RTE_F64                 32u
 #define VYRE_FLOAT_ALL                              63u
 
+/* What the modules ask of the device about subgroups in control flow; each needs its feature. Only
+ * modules that use subgroups ask. */
+typedef enum vyre_reconvergence {
+    VYRE_RECONVERGENCE_NONE,
+    VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
+    VYRE_RECONVERGENCE_MAXIMAL /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
+} vyre_reconvergence;
+
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -46,6 +54,7 @@ typedef struct vyre_kernel_params {
     const char *dump_after;
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
+    vyre_reconvergence reconvergence;
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */

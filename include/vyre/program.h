@@ -303,6 +303,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_builder_finish(vyre_builder **builder,
 /* Header. Each at most once. */
 VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
 VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);
+/* The workgroups in x, y and z are the first three elements of an `in` or `uniform` buffer of u32,
+ * which the device reads when the program runs. Instead of vyre_build_grid_over. */
+VYRE_API void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer);
 VYRE_API void vyre_build_fixpoint(vyre_builder *b, uint32_t passes);
 VYRE_API void vyre_build_fixpoint_until(vyre_builder *b, uint32_t passes, vyre_ref flag);
 VYRE_API void vyre_build_loop_limit(vyre_builder *b, uint32_t trips);

@@ -225,7 +225,7 @@ static void test_dispatch_refuses_before_it_writes(void **state)
          2,
          0,
          0,
-         "1 parameters",
+         "take 1 words",
          VYRE_DIAG_NONE},
         {{engine_host_in(x, 8), engine_resident(by, 0, 8)}, 2, 1, 1, "grid over a buffer", 1},
     };

@@ -127,6 +127,65 @@ static void test_grids_are_checked(void **state)
     check_grid((vyre_interp_params){.workgroup = {1024}}, over, NULL);
 }
 
+static const char from[] =
+    "program t workgroup 4, 2 grid from n uniform n : u32[] inout o : u32[4]\n"
+    "kernel { atomic_add(o[0], 1) atomic_max(o[1], num_groups.x)\n"
+    "  atomic_max(o[2], num_groups.y) atomic_max(o[3], num_groups.z) }\n";
+
+static void test_grid_from_reads_and_clamps_the_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n[3], most, groups[3];
+        int is_clamped;
+    } rows[] = {
+        {{3, 2, 5}, 0, {3, 2, 5}, 0},          {{3, 2, 5}, 30, {3, 2, 5}, 0},
+        {{3, 2, 5}, 29, {3, 2, 4}, 1},         {{3, 2, 5}, 5, {3, 1, 1}, 1},
+        {{3, 2, 5}, 2, {2, 1, 1}, 1},          {{UINT32_MAX, 7, 1}, 100, {100, 1, 1}, 1},
+        {{1, 1, UINT32_MAX}, 9, {1, 1, 9}, 1}, {{0, UINT32_MAX, 9}, 1, {0, UINT32_MAX, 9}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t n[4] = {rows[i].n[0], rows[i].n[1], rows[i].n[2], 77}, o[4] = {0};
+        vy_case c = {.params = {.max_groups = rows[i].most}};
+        vy_case_bind(&c, n, 4);
+        vy_case_bind(&c, o, 4);
+        vy_case_run_ok(&c, from);
+        uint32_t total = rows[i].groups[0] * rows[i].groups[1] * rows[i].groups[2];
+        assert_int_equal(o[0], 8 * total);
+        for (int d = 0; d < 3; d++) {
+            assert_int_equal(o[1 + d], total ? rows[i].groups[d] : 0);
+            assert_int_equal(c.report.groups[d], rows[i].groups[d]);
+        }
+        assert_int_equal(c.report.is_grid_clamped, rows[i].is_clamped);
+    }
+}
+
+static void test_grid_from_is_checked(void **state)
+{
+    (void)state;
+    uint32_t n[3] = {1, 1, 1}, o[4] = {0};
+    static const struct {
+        vyre_interp_params params;
+        uint32_t count;
+        const char *part;
+    } rows[] = {{{.groups = {1}}, 3, "grid from buffer 'n'"},
+                {{.elements = {1}}, 3, "grid from buffer 'n'"},
+                {{.workgroup = {8}}, 3, "cannot be overridden"},
+                {{.passes = 1}, 2, "fewer than 3 elements"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vy_case c = {.params = rows[i].params};
+        vy_case_bind(&c, n, rows[i].count);
+        vy_case_bind(&c, o, 4);
+        check_refused(&c, from, rows[i].part);
+    }
+    vy_case none = {.params = {.passes = 0}};
+    vy_case_bind(&none, NULL, 3);
+    vy_case_bind(&none, o, 4);
+    check_refused(&none, from, "'n' has no data");
+    check_grid((vyre_interp_params){.groups = {1}, .max_groups = 3},
+               "program t inout o : u32[]\nkernel { }\n", "max_groups is 3");
+    assert_int_equal(o[0], 0);
+}
+
 static uint32_t count_invocations(vyre_interp_params params, const char *body)
 {
     uint32_t out[3] = {0};
@@ -322,6 +381,8 @@ int main(void)
         cmocka_unit_test(test_buffers_are_checked_before_anything_is_written),
         cmocka_unit_test(test_null_arguments_and_params_are_refused),
         cmocka_unit_test(test_grids_are_checked),
+        cmocka_unit_test(test_grid_from_reads_and_clamps_the_counts),
+        cmocka_unit_test(test_grid_from_is_checked),
         cmocka_unit_test(test_overhanging_invocations_run_nothing_where_none_can_tell),
         cmocka_unit_test(test_counts_may_depend_on_the_grid),
         cmocka_unit_test(test_the_callers_floating_point_environment_is_kept),

@@ -41,6 +41,11 @@ static void test_header_is_read_whatever_its_order(void **state)
     assert_true(p->fast_math);
     assert_int_equal(p->passes, 1);
     vyre_program_destroy(&p);
+
+    p = parse_ok("program x grid from n in n : u32[] kernel { let from = 1 }");
+    assert_string_equal(p->buffers.data[p->grid_from].name, "n");
+    assert_int_equal(p->grid_over, 0);
+    vyre_program_destroy(&p);
 }
 
 static void test_buffers_have_modes_types_and_counts(void **state)

@@ -107,6 +107,18 @@ static void test_canonical_text_of_a_whole_program(void **state)
     vyre_program_destroy(&program);
 }
 
+static void test_grid_from_is_printed(void **state)
+{
+    (void)state;
+    size_t size = 0;
+    vyre_program *program = parse_ok("program t in n : u32[] grid from n kernel { }");
+    char *printed = round_trip_program(program, &size);
+    assert_string_equal(printed, "program t\nworkgroup 1\ngrid from n\n\nin n : u32[]\n\n"
+                                 "kernel {\n}\n");
+    vyre_text_free(NULL, printed, size);
+    vyre_program_destroy(&program);
+}
+
 /* Source of an expression, and how it is printed. */
 static void test_expressions_have_few_parentheses(void **state)
 {
@@ -490,7 +502,8 @@ static void test_every_failed_allocation_is_an_error(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_canonical_text_of_a_whole_program),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid_from_is_printed),
+                                       cmocka_unit_test(test_canonical_text_of_a_whole_program),
                                        cmocka_unit_test(test_expressions_have_few_parentheses),
                                        cmocka_unit_test(test_every_operator_round_trips),
                                        cmocka_unit_test(test_statement_details_round_trip),

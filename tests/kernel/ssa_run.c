@@ -129,6 +129,54 @@ static void give_outputs(runner *r)
     }
 }
 
+/* ---- Claims ----------------------------------------------------------------------------------
+ */
+
+/* What a pass has proved holds, whenever the instruction runs. */
+static void check_claim(runner *r, const vy_ssa *form, const invocation *at, uint32_t index)
+{
+    const vy_ins *ins = &form->ins.data[index];
+    uint32_t x = at->values[ins->arg[0]], y = at->values[ins->arg[1]], count = 0;
+    bool holds = false;
+    switch ((int)ins->op) {
+    case VYRE_OP_LOAD:
+    case VY_SSA_STORE:
+    case VY_SSA_ATOMIC:
+        count = r->buffers[ins->ref].count;
+        holds = x < count;
+        break;
+    case VYRE_OP_TABLE:
+        count = r->program->tables.data[ins->ref].count;
+        holds = x < count;
+        break;
+    case VY_SSA_ARRAY_LOAD:
+    case VY_SSA_ARRAY_STORE:
+        count = form->arrays.data[ins->ref].count;
+        holds = x < count;
+        break;
+    case VYRE_OP_SHL:
+    case VYRE_OP_SHR:
+    case VYRE_OP_ROTATE_LEFT:
+    case VYRE_OP_ROTATE_RIGHT:
+        holds = y < vyre_type_size((vyre_type)ins->type) * 8;
+        break;
+    case VYRE_OP_DIV:
+    case VYRE_OP_REM:
+        holds = y != 0 && (!vy_type_is_signed((vyre_type)ins->type) ||
+                           vy_type_signed_value((vyre_type)ins->type, y) != -1 ||
+                           x != 1u << (vy_type_width((vyre_type)ins->type) - 1));
+        break;
+    default:
+        break;
+    }
+    if (!holds && !r->error) {
+        snprintf(r->text, sizeof r->text,
+                 "%%%u is unchecked and wrong: operands %u, %u, count %u, line %u", (unsigned)index,
+                 (unsigned)x, (unsigned)y, (unsigned)count, (unsigned)ins->loc.line);
+        fail(r, r->text);
+    }
+}
+
 /* ---- Instructions -----------------------------------------------------------------------------
  */
 
@@ -364,6 +412,10 @@ static bool run_invocation(runner *r, const vy_ssa *form, invocation *at, uint32
         if (ins->op == VY_SSA_BARRIER) {
             return true;
         }
+        if (ins->unchecked) {
+            check_claim(r, form, at, index);
+        }
+        r->report->unchecked += ins->unchecked;
         at->values[index] = execute(r, form, at, lane, ins);
     }
     return false;

@@ -151,8 +151,9 @@ static void expect_equal_schedules(const vyre_kernel *a, const vyre_kernel *b)
 static void expect_equal_variants(const vyre_kernel *a, const vyre_kernel *b)
 {
     for (uint32_t v = 0; v < 4; v++) {
-        vy_variant variant = {v & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
-                              (v & 2) != 0};
+        vy_variant variant = {.interface =
+                                  v & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+                              .is_aliased = (v & 2) != 0};
         for (uint32_t i = 0; i < vyre_kernel_segment_count(a); i++) {
             const uint32_t *x, *y;
             uint32_t x_count, y_count;

@@ -234,8 +234,9 @@ static void test_kernel_load_does_not_mix_libraries(void **state)
     set_u32(file, l.segments + 4, 0);
     seal(file);
     kernels[0] = load_kernel(file, NULL);
-    assert_int_equal(vy_kernel_variant(kernels[0], (vy_variant){VYRE_INTERFACE_ADDRESS, false}, 0,
-                                       &words, &count, &diag),
+    assert_int_equal(vy_kernel_variant(kernels[0],
+                                       (vy_variant){.interface = VYRE_INTERFACE_ADDRESS}, 0, &words,
+                                       &count, &diag),
                      VYRE_ERROR_IO);
     assert_null(words);
     vyre_kernel_destroy(&kernels[0]);
@@ -271,10 +272,10 @@ static void test_kernel_load_refuses_other_files(void **state)
     expect_load_error(longer, VYRE_ERROR_IO, "something follows its end");
     free(longer.data);
     set_u32(file, 4, VY_KERNEL_FILE_VERSION + 1);
-    expect_load_error(file, VYRE_ERROR_IO, "is of version 2, and this library reads version 1");
+    expect_load_error(file, VYRE_ERROR_IO, "is of version 3, and this library reads version 2");
     drop_bytes(&file);
     expect_load_error((bytes){(unsigned char *)"program p", 9}, VYRE_ERROR_IO, "no kernel file");
-    expect_load_error((bytes){(unsigned char *)"VYRK\1\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
+    expect_load_error((bytes){(unsigned char *)"VYRK\2\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
                                                "12345678",
                               24},
                       VYRE_ERROR_IO, "its end is missing");

@@ -162,7 +162,7 @@ static void run_execution(const vyre_kernel *kernel, vyre_interface interface, c
     const uint32_t *words;
     uint32_t count, size[3];
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    vy_variant variant = {interface, false};
+    vy_variant variant = {.interface = interface};
     machine m;
     vy_kernel_workgroup(kernel, size);
     assert_int_equal(vy_kernel_variant(kernel, variant, execution->segment, &words, &count, NULL),

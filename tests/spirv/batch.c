@@ -91,11 +91,34 @@ void batch_integers(vyre_type type, uint64_t *out, uint32_t count)
 {
     uint32_t width = vy_type_width(type), known = 0;
     uint64_t top = (uint64_t)1 << (width - 1), state = 7 + (uint64_t)type;
-    const uint64_t edges[] = {0,       1,       2,         3,          5,           8,
-                              7,       31,      32,        63,         64,          127,
-                              128,     255,     top - 1,   top,        top + 1,     0 - (uint64_t)1,
-                              0 - (uint64_t)2,  top >> 1,  top | 0x55, 0x12345678u, 0xdeadbeefu,
-                              0x8000,  0x7fff,  0x80000000u, 0xffffffffu, 0x100000000u};
+    const uint64_t edges[] = {0,
+                              1,
+                              2,
+                              3,
+                              5,
+                              8,
+                              7,
+                              31,
+                              32,
+                              63,
+                              64,
+                              127,
+                              128,
+                              255,
+                              top - 1,
+                              top,
+                              top + 1,
+                              0 - (uint64_t)1,
+                              0 - (uint64_t)2,
+                              top >> 1,
+                              top | 0x55,
+                              0x12345678u,
+                              0xdeadbeefu,
+                              0x8000,
+                              0x7fff,
+                              0x80000000u,
+                              0xffffffffu,
+                              0x100000000u};
     for (; known < VY_COUNT_OF(edges) && known < count; known++) {
         out[known] = vy_type_bits(type, edges[known]);
     }
@@ -137,7 +160,9 @@ void batch_floats(vyre_type type, uint64_t *out, uint32_t count)
         out[known] = edges[i / 2] | (i & 1 ? sign : 0);
     }
     for (; known < count; known++) {
-        uint64_t bits = vy_type_bits(width == 64 ? VYRE_TYPE_U64 : width == 32 ? VYRE_TYPE_U32 : VYRE_TYPE_U16,
+        uint64_t bits = vy_type_bits(width == 64   ? VYRE_TYPE_U64
+                                     : width == 32 ? VYRE_TYPE_U32
+                                                   : VYRE_TYPE_U16,
                                      random_64(&state));
         if (known & 1) { /* near one another, so that sums cancel and round */
             bits = (bits & (sign | (hidden - 1))) | (one + ((bits >> 3) % 8 - 4) * hidden);

@@ -20,21 +20,18 @@
 #define MAX_SLOTS   32u
 
 #define FUNCTIONS(X)                                                                               \
-    X(vkDestroyDevice) X(vkGetDeviceQueue) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements)      \
-        X(vkAllocateMemory) X(vkBindBufferMemory) X(vkMapMemory) X(vkGetBufferDeviceAddress)       \
+    X(vkDestroyDevice)                                                                             \
+    X(vkGetDeviceQueue) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkAllocateMemory)     \
+        X(vkBindBufferMemory) X(vkMapMemory) X(vkGetBufferDeviceAddress)                           \
             X(vkCreateDescriptorSetLayout) X(vkCreatePipelineLayout) X(vkCreateShaderModule)       \
-                X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkDestroyShaderModule)          \
-                    X(vkCreateDescriptorPool) X(vkAllocateDescriptorSets)                          \
-                        X(vkUpdateDescriptorSets) X(vkCreateCommandPool)                           \
-                            X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer)                    \
-                                X(vkEndCommandBuffer) X(vkCmdBindPipeline)                         \
-                                    X(vkCmdBindDescriptorSets) X(vkCmdPushConstants)               \
-                                        X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle)       \
-                                            X(vkDestroyDescriptorSetLayout)                        \
-                                                X(vkDestroyPipelineLayout)                         \
-                                                    X(vkDestroyDescriptorPool)                     \
-                                                        X(vkDestroyCommandPool)                    \
-                                                            X(vkDestroyBuffer) X(vkFreeMemory)
+                X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkDestroyShaderModule) X(       \
+                    vkCreateDescriptorPool) X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets)  \
+                    X(vkCreateCommandPool) X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer)     \
+                        X(vkEndCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets)      \
+                            X(vkCmdPushConstants) X(vkCmdDispatch) X(vkQueueSubmit)                \
+                                X(vkQueueWaitIdle) X(vkDestroyDescriptorSetLayout)                 \
+                                    X(vkDestroyPipelineLayout) X(vkDestroyDescriptorPool)          \
+                                        X(vkDestroyCommandPool) X(vkDestroyBuffer) X(vkFreeMemory)
 
 struct gpu {
     void *loader;
@@ -95,7 +92,7 @@ static void read_properties(gpu *g)
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                        .pNext = &eleven};
     ((PFN_vkGetPhysicalDeviceProperties2)find(g, "vkGetPhysicalDeviceProperties2"))(g->physical,
-                                                                                   &all);
+                                                                                    &all);
     g->subgroup_size = eleven.subgroupSize;
     const VkBool32 has[] = {
         twelve.shaderSignedZeroInfNanPreserveFloat32, twelve.shaderDenormPreserveFloat32,
@@ -178,10 +175,10 @@ static void open_objects(gpu *g)
         bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
                                                      VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     }
-    VkDescriptorSetLayoutCreateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = MAX_SLOTS,
-        .pBindings = bindings};
+    VkDescriptorSetLayoutCreateInfo set = {.sType =
+                                               VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                           .bindingCount = MAX_SLOTS,
+                                           .pBindings = bindings};
     assert_int_equal(g->vkCreateDescriptorSetLayout(g->device, &set, NULL, &g->set_layout), 0);
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, VY_PUSH_SIZE};
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -343,8 +340,8 @@ void gpu_run(gpu *g, const form *f, const gpu_buffer *buffers, const uint32_t *p
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     assert_int_equal(g->vkBeginCommandBuffer(g->command, &begin), 0);
     g->vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, g->pipeline);
-    g->vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, g->layout, 0, 1,
-                               &g->set, 0, NULL);
+    g->vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, g->layout, 0, 1, &g->set,
+                               0, NULL);
     g->vkCmdPushConstants(g->command, g->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, push);
     g->vkCmdDispatch(g->command, groups, 1, 1);
     assert_int_equal(g->vkEndCommandBuffer(g->command), 0);

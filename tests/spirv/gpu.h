@@ -1,5 +1,5 @@
-/* Forms on the device of the test run, by Vulkan alone: no part of the engine. All features that the
- * device has are on. Functions end the test on a failure. */
+/* Forms on the device of the test run, by Vulkan alone: no part of the engine. All features that
+ * the device has are on. Functions end the test on a failure. */
 #ifndef VY_TESTS_GPU_H
 #define VY_TESTS_GPU_H
 

@@ -136,11 +136,11 @@ static uint64_t bits_as(vyre_type type, double value)
 }
 
 static const vyre_op ops[] = {
-    VYRE_OP_ADD,      VYRE_OP_SUB,    VYRE_OP_MUL,        VYRE_OP_DIV,   VYRE_OP_SQRT,
-    VYRE_OP_MIN,      VYRE_OP_MAX,    VYRE_OP_ABS_DIFF,   VYRE_OP_ABS,   VYRE_OP_SIGN,
-    VYRE_OP_NEGATE,   VYRE_OP_FLOOR,  VYRE_OP_CEIL,       VYRE_OP_TRUNC, VYRE_OP_ROUND,
-    VYRE_OP_COPYSIGN, VYRE_OP_FRACT,  VYRE_OP_ROUND_EVEN, VYRE_OP_EQ,    VYRE_OP_NE,
-    VYRE_OP_LT,       VYRE_OP_LE,     VYRE_OP_GT,         VYRE_OP_GE,    VYRE_OP_IS_NAN,
+    VYRE_OP_ADD,      VYRE_OP_SUB,      VYRE_OP_MUL,        VYRE_OP_DIV,   VYRE_OP_SQRT,
+    VYRE_OP_MIN,      VYRE_OP_MAX,      VYRE_OP_ABS_DIFF,   VYRE_OP_ABS,   VYRE_OP_SIGN,
+    VYRE_OP_NEGATE,   VYRE_OP_FLOOR,    VYRE_OP_CEIL,       VYRE_OP_TRUNC, VYRE_OP_ROUND,
+    VYRE_OP_COPYSIGN, VYRE_OP_FRACT,    VYRE_OP_ROUND_EVEN, VYRE_OP_EQ,    VYRE_OP_NE,
+    VYRE_OP_LT,       VYRE_OP_LE,       VYRE_OP_GT,         VYRE_OP_GE,    VYRE_OP_IS_NAN,
     VYRE_OP_IS_INF,   VYRE_OP_IS_FINITE};
 
 static bool gives_bool(vyre_op op)
@@ -195,10 +195,7 @@ static void test_every_f16(void **state)
     for (uint32_t i = 0; i < BATCH_MAX; i++) {
         x[i] = i;
     }
-    batch b = {.operand_count = 1,
-               .count = BATCH_MAX,
-               .types = {VYRE_TYPE_F16},
-               .operands = {x}};
+    batch b = {.operand_count = 1, .count = BATCH_MAX, .types = {VYRE_TYPE_F16}, .operands = {x}};
     if (!device) {
         return;
     }
@@ -224,9 +221,9 @@ static void test_every_f16(void **state)
     batch_run(device, &b, out);
     for (uint32_t i = 0; i < BATCH_MAX; i++) {
         double wanted = exp2(batch_f16_value(i)), got = batch_f16_value(out[i]);
-        assert_true(isnan(wanted) ? isnan(got)
-                                  : fabs(got - wanted) <= fabs(wanted) / 512 + 0x1p-24 ||
-                                        wanted >= 65504);
+        assert_true(isnan(wanted)
+                        ? isnan(got)
+                        : fabs(got - wanted) <= fabs(wanted) / 512 + 0x1p-24 || wanted >= 65504);
     }
 }
 
@@ -455,8 +452,9 @@ static void test_casts_between_all_types(void **state)
 static void test_bitcasts_keep_bits(void **state)
 {
     static const vyre_type pairs[][2] = {
-        {VYRE_TYPE_U8, VYRE_TYPE_I8},   {VYRE_TYPE_I8, VYRE_TYPE_U8},   {VYRE_TYPE_I16, VYRE_TYPE_F16},
-        {VYRE_TYPE_F16, VYRE_TYPE_I16}, {VYRE_TYPE_U32, VYRE_TYPE_F32}, {VYRE_TYPE_I64, VYRE_TYPE_F64},
+        {VYRE_TYPE_U8, VYRE_TYPE_I8},   {VYRE_TYPE_I8, VYRE_TYPE_U8},
+        {VYRE_TYPE_I16, VYRE_TYPE_F16}, {VYRE_TYPE_F16, VYRE_TYPE_I16},
+        {VYRE_TYPE_U32, VYRE_TYPE_F32}, {VYRE_TYPE_I64, VYRE_TYPE_F64},
         {VYRE_TYPE_F64, VYRE_TYPE_U64}, {VYRE_TYPE_U64, VYRE_TYPE_I64}};
     enum { N = 512 };
     static uint64_t x[N], out[N];

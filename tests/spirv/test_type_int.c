@@ -287,7 +287,8 @@ static uint64_t expect_field(const batch *b, uint64_t x, uint64_t y, uint64_t of
 
 static void test_bit_fields_clamp(void **state)
 {
-    static const uint64_t places[] = {0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 0xffffffff};
+    static const uint64_t places[] = {0,  1,  3,  7,  8,  9,  15, 16,
+                                      17, 31, 32, 33, 63, 64, 65, 0xffffffff};
     enum { N = 16 * 16 };
     static uint64_t x[N], y[N], offset[N], count[N], out[N];
     (void)state;
@@ -329,7 +330,8 @@ static void test_amounts_of_other_types(void **state)
     static uint64_t x[VALUES], y[VALUES], out[VALUES];
     (void)state;
     for (size_t t = 0; device && t < VY_COUNT_OF(types) * VY_COUNT_OF(amounts); t++) {
-        vyre_type type = types[t / VY_COUNT_OF(amounts)], amount = amounts[t % VY_COUNT_OF(amounts)];
+        vyre_type type = types[t / VY_COUNT_OF(amounts)],
+                  amount = amounts[t % VY_COUNT_OF(amounts)];
         batch_integers(type, x, VALUES);
         batch_integers(amount, y, VALUES);
         batch b = {.op = VYRE_OP_ROTATE_LEFT,

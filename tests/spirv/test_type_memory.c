@@ -55,8 +55,8 @@ static uint32_t turn(form *f, vyre_type type, uint32_t value)
         return value;
     }
     for (uint32_t c = 0; c < count; c++) {
-        parts[c] = form_ins(f, VY_SSA_COMPONENT, vy_type_component(type), (c + 1) % count, value, 0,
-                            0, 0);
+        parts[c] =
+            form_ins(f, VY_SSA_COMPONENT, vy_type_component(type), (c + 1) % count, value, 0, 0, 0);
     }
     return form_ins(f, VY_SSA_COMPOSE, type, 0, parts[0], parts[1], parts[2], parts[3]);
 }
@@ -163,7 +163,8 @@ static void check_indices(vyre_type index, uint32_t length, vyre_interface inter
     for (uint32_t i = 0; i < N; i++) {
         memcpy(indices + i * got, &at[i], got);
     }
-    const gpu_buffer buffers[] = {{in, sizeof in, length}, {indices, N * got, N}, {out, sizeof out, N}};
+    const gpu_buffer buffers[] = {
+        {in, sizeof in, length}, {indices, N * got, N}, {out, sizeof out, N}};
     form f;
     form_init(&f);
     f.options.interface = interface;
@@ -207,7 +208,8 @@ static void test_tables_of_every_type(void **state)
         form_init(&f);
         make_elements(types[t], in);
         memset(out, 0xee, sizeof out);
-        uint32_t table = form_table(&f, "table", types[t], (const uint32_t *)(const void *)in, N - 1);
+        uint32_t table =
+            form_table(&f, "table", types[t], (const uint32_t *)(const void *)in, N - 1);
         uint32_t to = form_buffer(&f, VYRE_BUFFER_OUT, "to", types[t]);
         uint32_t i = form_builtin(&f, VYRE_BUILTIN_GID_X);
         vyre_type loaded = vy_element_value_type(types[t]);

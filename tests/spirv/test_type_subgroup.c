@@ -3,6 +3,7 @@
 #include "batch.h"
 
 #include "bench.h"
+#include "judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <spirv/unified1/spirv.h>
 #include <string.h>
 
 #define MAX_N 130u
@@ -23,8 +25,8 @@ static gpu *device;
 typedef struct run_of {
     vyre_subgroup op;
     vyre_type type, result;
-    uint32_t n;         /* invocations of the one workgroup */
-    bool is_half;       /* only lanes whose value in `takes` is not zero take part */
+    uint32_t n;   /* invocations of the one workgroup */
+    bool is_half; /* only lanes whose value in `takes` is not zero take part */
     uint32_t target, interface;
     const uint64_t *x;
     const uint32_t *y, *takes;
@@ -200,8 +202,8 @@ static uint64_t values[MAX_N];
 
 static void fill(vyre_type type, uint64_t seed)
 {
-    static const uint32_t lanes[] = {0, 1, 2, 3, 7, 8, 9, 31, 32, 64, 128, 0x7fffffff, 0x80000000u,
-                                     0xffffffffu};
+    static const uint32_t lanes[] = {0,  1,  2,  3,   7,          8,           9,
+                                     31, 32, 64, 128, 0x7fffffff, 0x80000000u, 0xffffffffu};
     static uint64_t known[256];
     if (vy_type_is_float(type)) {
         batch_floats(type, known, 256);
@@ -220,8 +222,8 @@ static void judge(const run_of *r, const uint8_t *out, uint32_t i, uint64_t want
     uint64_t got = 0;
     uint32_t size = vyre_type_size(r->result);
     memcpy(&got, out + (size_t)i * size, size);
-    bool is_same = vy_type_is_float(r->result) ? batch_same_float(r->result, got, wanted)
-                                               : got == wanted;
+    bool is_same =
+        vy_type_is_float(r->result) ? batch_same_float(r->result, got, wanted) : got == wanted;
     if (!is_same) {
         fail_msg("%s of %s: invocation %u of %u%s gets 0x%llx, not 0x%llx",
                  vy_subgroup_get(r->op)->text, vyre_type_keyword(r->type), i, r->n,
@@ -242,8 +244,7 @@ static void check(run_of *r)
     run(r, out);
     for (uint32_t i = 0; i < r->n; i++) {
         if (takes_part(r, i)) {
-            judge(r, out, i,
-                  kind == VY_SUBGROUP_LANE ? expect_lane(r, i) : expect_reduction(r, i));
+            judge(r, out, i, kind == VY_SUBGROUP_LANE ? expect_lane(r, i) : expect_reduction(r, i));
         }
     }
 }
@@ -335,7 +336,12 @@ static void test_votes_ballots_and_the_first_lane(void **state)
     for (uint32_t i = 0; i < MAX_N; i++) {
         values[i] = i < 16 ? 1 : i < 32 ? 0 : values[i] & 1;
     }
-    run_of r = {.type = VYRE_TYPE_BOOL, .n = 61, .is_half = true, .x = values, .y = operands, .takes = takes};
+    run_of r = {.type = VYRE_TYPE_BOOL,
+                .n = 61,
+                .is_half = true,
+                .x = values,
+                .y = operands,
+                .takes = takes};
     for (uint32_t k = 0; device && k < 5; k++) {
         static const vyre_subgroup ops[] = {VYRE_SUBGROUP_ANY, VYRE_SUBGROUP_ALL,
                                             VYRE_SUBGROUP_BALLOT, VYRE_SUBGROUP_ELECT,
@@ -392,7 +398,9 @@ static void test_lane_numbers(void **state)
         uint32_t lane = form_builtin(&f, VYRE_BUILTIN_LANE);
         uint32_t lanes = form_builtin(&f, VYRE_BUILTIN_LANES);
         uint32_t i = form_builtin(&f, VYRE_BUILTIN_LID_X);
-        form_store(&f, to, i, form_op(&f, VYRE_OP_ADD, VYRE_TYPE_U32, lane, form_op(&f, VYRE_OP_MUL, VYRE_TYPE_U32, lanes, form_u32(&f, 1000))));
+        form_store(&f, to, i,
+                   form_op(&f, VYRE_OP_ADD, VYRE_TYPE_U32, lane,
+                           form_op(&f, VYRE_OP_MUL, VYRE_TYPE_U32, lanes, form_u32(&f, 1000))));
         form_end(&f, VY_END_RETURN);
         f.options.module_writes = 1;
         gpu_prepare(device, &f, NULL, 0);
@@ -402,6 +410,84 @@ static void test_lane_numbers(void **state)
             assert_int_equal(out[k], 1000 * width + k % width);
         }
         form_finish(&f);
+    }
+}
+
+/* Atomics joined within subgroups leave the same sum, and give old values that lanes acting one
+ * after another would have found: added ones, all different and in steps of the operands. */
+static void check_aggregated(vyre_atomic op, vyre_type type, bool is_literal)
+{
+    enum { INVOCATIONS = 192 };
+    uint32_t cells[2] = {1000, 7}, olds[INVOCATIONS], wanted = 1000;
+    bool seen[INVOCATIONS] = {false};
+    const gpu_buffer buffers[] = {{cells, sizeof cells, 2}, {olds, sizeof olds, INVOCATIONS}};
+    form f;
+    form_init(&f);
+    f.options.aggregate = true;
+    uint32_t memory = form_buffer(&f, VYRE_BUFFER_INOUT, "memory", type);
+    uint32_t to = form_buffer(&f, VYRE_BUFFER_OUT, "olds", type);
+    f.options.module_writes = 3;
+    uint32_t i = form_builtin(&f, VYRE_BUILTIN_GID_X), zero = form_u32(&f, 0);
+    uint32_t index = is_literal ? zero : form_op(&f, VYRE_OP_SUB, VYRE_TYPE_U32, i, i);
+    uint32_t three = form_literal(&f, type, 3);
+    uint32_t number = form_op(&f, VYRE_OP_CAST, type, i, 0);
+    uint32_t x = op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB ? three : number;
+    uint32_t old = form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, index, x, 0);
+    form_store(&f, to, i, old);
+    /* Out of bounds, by all of them. */
+    old = form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, form_u32(&f, 2), x, 0);
+    form_end(&f, VY_END_RETURN);
+    gpu_prepare(device, &f, NULL, 0);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpGroupNonUniformElect),
+                     is_literal ? 2 : 1);
+    gpu_run(device, &f, buffers, NULL, INVOCATIONS / 64);
+    for (uint32_t k = 0; k < INVOCATIONS; k++) {
+        uint32_t value = op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB ? 3 : k;
+        switch ((int)op) {
+        case VYRE_ATOMIC_ADD:
+            wanted += value;
+            break;
+        case VYRE_ATOMIC_SUB:
+            wanted -= value;
+            break;
+        case VYRE_ATOMIC_MIN:
+            wanted = value < wanted ? value : wanted;
+            break;
+        case VYRE_ATOMIC_MAX:
+            wanted = value > wanted ? value : wanted;
+            break;
+        case VYRE_ATOMIC_AND:
+            wanted &= value;
+            break;
+        case VYRE_ATOMIC_OR:
+            wanted |= value;
+            break;
+        default:
+            wanted ^= value;
+            break;
+        }
+        if (op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB) {
+            uint32_t step = op == VYRE_ATOMIC_ADD ? olds[k] - 1000 : 1000 - olds[k];
+            assert_int_equal(step % 3, 0);
+            assert_true(step / 3 < INVOCATIONS && !seen[step / 3]);
+            seen[step / 3] = true;
+        }
+    }
+    assert_int_equal(cells[0], wanted);
+    assert_int_equal(cells[1], 7);
+    form_finish(&f);
+}
+
+static void test_aggregated_atomics_change_nothing(void **state)
+{
+    static const vyre_atomic ops[] = {VYRE_ATOMIC_ADD, VYRE_ATOMIC_SUB, VYRE_ATOMIC_MIN,
+                                      VYRE_ATOMIC_MAX, VYRE_ATOMIC_AND, VYRE_ATOMIC_OR,
+                                      VYRE_ATOMIC_XOR};
+    (void)state;
+    for (size_t i = 0; device && i < VY_COUNT_OF(ops); i++) {
+        check_aggregated(ops[i], VYRE_TYPE_U32, true);
+        check_aggregated(ops[i], VYRE_TYPE_I32, true);
+        check_aggregated(ops[i], VYRE_TYPE_U32, false); /* not told to be uniform */
     }
 }
 
@@ -427,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_lanes_that_are_not_there_read_as_zero),
         cmocka_unit_test(test_votes_ballots_and_the_first_lane),
         cmocka_unit_test(test_lane_numbers),
+        cmocka_unit_test(test_aggregated_atomics_change_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -207,6 +207,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
         assert_file_has("err", "nothing else"); /* prints what was said */
     }
     assert_file_has("out", "### rebind: ");
+    assert_file_has("out", "### checks: ");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -214,6 +215,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-resident.svg");
     check_picture("b-transfer.svg");
     check_picture("b-rebind.svg");
+    check_picture("b-checks.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

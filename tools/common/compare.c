@@ -224,6 +224,11 @@ uint64_t vy_run_compare(const vy_run_data *data, const vy_run_result *device,
         fprintf(out, "passes: device %u, interpreter %u\n", device->passes, reference->passes);
         different++;
     }
+    if (device->is_grid_clamped != reference->is_grid_clamped) {
+        fprintf(out, "grid clamped: device %s, interpreter %s\n",
+                device->is_grid_clamped ? "yes" : "no", reference->is_grid_clamped ? "yes" : "no");
+        different++;
+    }
     if (device->convergence != reference->convergence) {
         fprintf(out, "converged: device %s, interpreter %s\n",
                 vy_convergence_text(device->convergence),

@@ -268,20 +268,27 @@ static vyre_result take_buffer(const vy_run_spec *spec, const vy_buffer *declare
 static vyre_result bind_lengths(const vyre_program *program, vy_run_data *data, vy_arena *arena,
                                 vyre_diag *diag)
 {
-    uint32_t there = 0; /* stands for memory that is made once its size is known */
+    uint32_t there[3] = {0}; /* stands for memory that is made once its size is known */
     vyre_host_buffer *hosts = vy_arena_alloc(arena, (size_t)data->buffer_count + 1, sizeof *hosts);
     if (!hosts) {
         return vy_diag_no_memory(diag);
     }
     for (uint32_t i = 0; i < data->buffer_count; i++) {
-        hosts[i] = (vyre_host_buffer){&there, data->buffers[i].count};
+        hosts[i] = (vyre_host_buffer){data->buffers[i].in ? data->buffers[i].in : there,
+                                      data->buffers[i].count};
     }
     vyre_interp_params params = {.struct_size = (uint32_t)sizeof params,
                                  .buffers = hosts,
                                  .buffer_count = data->buffer_count,
                                  .params = data->params,
+<<<<<<< HEAD
                                  .param_count = data->param_words,
                                  .passes = data->passes};
+=======
+                                 .param_count = data->param_count,
+                                 .passes = data->passes,
+                                 .max_groups = data->max_groups};
+>>>>>>> next
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
@@ -337,7 +344,13 @@ static vyre_result check_spec(const vyre_program *program, const vy_run_spec *sp
             return result;
         }
     }
-    if (!program->grid_over && !spec->groups[0] && !spec->elements[0]) {
+    if (program->grid_from && (spec->groups[0] || spec->elements[0])) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program has its grid from buffer '%s'. Fix: leave --grid and "
+                           "--elements out",
+                           program->buffers.data[program->grid_from].name);
+    }
+    if (!program->grid_over && !program->grid_from && !spec->groups[0] && !spec->elements[0]) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "the program does not state its grid. Fix: give --grid in workgroups or "
                            "--elements in invocations");
@@ -354,7 +367,9 @@ static vyre_result check_spec(const vyre_program *program, const vy_run_spec *sp
 vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spec,
                              vy_run_data *out_data, vyre_diag *diag)
 {
-    *out_data = (vy_run_data){.buffer_count = program->binding_count, .passes = spec->passes};
+    *out_data = (vy_run_data){.buffer_count = program->binding_count,
+                              .passes = spec->passes,
+                              .max_groups = spec->max_groups};
     memcpy(out_data->groups, spec->groups, sizeof out_data->groups);
     memcpy(out_data->elements, spec->elements, sizeof out_data->elements);
     memcpy(out_data->workgroup, spec->workgroup, sizeof out_data->workgroup);
@@ -373,14 +388,15 @@ vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spe
             result = take_buffer(spec, declared, &out_data->buffers[declared->binding], diag);
         }
     }
-    if (result == VYRE_OK) {
+    /* Lengths first; then the grid, where it is among the contents. */
+    for (int i = 0; i < 2 && result == VYRE_OK; i++) {
         vy_arena arena;
         vy_arena_init(&arena, NULL);
         result = bind_lengths(program, out_data, &arena, diag);
         vy_arena_finish(&arena);
-    }
-    if (result == VYRE_OK) {
-        result = generate(spec, out_data, diag);
+        if (result == VYRE_OK && i == 0) {
+            result = generate(spec, out_data, diag);
+        }
     }
     return result;
 }

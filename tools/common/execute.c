@@ -79,9 +79,15 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
                                  .params = data->params,
                                  .param_count = data->param_words,
                                  .passes = data->passes,
+<<<<<<< HEAD
                                  .flush_denormals = how->flush_denormals,
                                  .detect_races = how->detect_races,
                                  .subgroup_width = how->subgroup_width};
+=======
+                                 .max_groups = data->max_groups,
+                                 .flush_denormals = flush_denormals,
+                                 .detect_races = detect_races};
+>>>>>>> next
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
@@ -92,6 +98,8 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
     out_result->segments = report.segments;
     out_result->convergence = report.convergence;
     out_result->record = report.record;
+    memcpy(out_result->groups, report.groups, sizeof out_result->groups);
+    out_result->is_grid_clamped = report.is_grid_clamped != 0;
     out_result->race_count = report.race_count;
     out_result->first_race = report.first_race;
     return result;
@@ -165,6 +173,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     params.params = data->params;
     params.param_count = data->param_words;
     params.passes = data->passes;
+    params.max_groups = data->max_groups;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     status = vyre_dispatch(ready->pipeline, &params, out_report, diag);
@@ -173,5 +182,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     result->segments = out_report->segments;
     result->convergence = out_report->convergence;
     result->record = out_report->record;
+    memcpy(result->groups, out_report->groups, sizeof result->groups);
+    result->is_grid_clamped = out_report->is_grid_clamped != 0;
     return status;
 }

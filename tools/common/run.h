@@ -40,7 +40,7 @@ typedef struct vy_run_spec {
     vy_arena *arena;
     VY_VEC(vy_assignment) inputs, params, sizes, outputs;
     uint32_t groups[3], elements[3], workgroup[3]; /* 0: not given */
-    uint32_t passes;
+    uint32_t passes, max_groups;
     double tolerance;   /* ULP; below 0: not given */
     const char *beside; /* files are relative to this file's folder; NULL: to the working folder */
 } vy_run_spec;
@@ -69,7 +69,7 @@ typedef struct vy_run_data {
     uint32_t buffer_count;
     uint32_t *params; /* words, as a dispatch takes them */
     uint32_t param_words;
-    uint32_t groups[3], elements[3], workgroup[3], passes;
+    uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
     uint64_t invocations;
 } vy_run_data;
 
@@ -85,6 +85,8 @@ typedef struct vy_run_result {
     void **out; /* by binding: elements of the out and inout buffers, else NULL */
     uint32_t buffer_count;
     uint32_t passes, segments;
+    uint32_t groups[3]; /* that ran */
+    bool is_grid_clamped;
     vyre_convergence convergence;
     vyre_fault_record record;
     uint64_t race_count; /* interpreter only */

@@ -235,7 +235,7 @@ static int check_command(const command *c, FILE *err)
     const vy_run_spec *spec = &c->spec;
     bool has_run = spec->inputs.count || spec->params.count || spec->sizes.count ||
                    spec->outputs.count || spec->groups[0] || spec->elements[0] ||
-                   spec->workgroup[0] || spec->passes;
+                   spec->workgroup[0] || spec->passes || spec->max_groups;
     if (c->examples && has_run) {
         return vy_tool_usage(err, "vyre-run", "--examples takes the runs from the files' comments");
     }
