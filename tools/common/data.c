@@ -281,14 +281,9 @@ static vyre_result bind_lengths(const vyre_program *program, vy_run_data *data, 
                                  .buffers = hosts,
                                  .buffer_count = data->buffer_count,
                                  .params = data->params,
-<<<<<<< HEAD
                                  .param_count = data->param_words,
-                                 .passes = data->passes};
-=======
-                                 .param_count = data->param_count,
                                  .passes = data->passes,
                                  .max_groups = data->max_groups};
->>>>>>> next
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);

@@ -79,15 +79,10 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
                                  .params = data->params,
                                  .param_count = data->param_words,
                                  .passes = data->passes,
-<<<<<<< HEAD
+                                 .max_groups = data->max_groups,
                                  .flush_denormals = how->flush_denormals,
                                  .detect_races = how->detect_races,
                                  .subgroup_width = how->subgroup_width};
-=======
-                                 .max_groups = data->max_groups,
-                                 .flush_denormals = flush_denormals,
-                                 .detect_races = detect_races};
->>>>>>> next
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
