@@ -325,7 +325,8 @@ static vyre_result write_program(const command *c, const input *in, FILE *out, v
     return result;
 }
 
-static vyre_result write_one(const command *c, const module *m, FILE *out, vyre_diag *diag)
+static vyre_result write_one(const command *c, const input *in, const module *m, FILE *out,
+                             vyre_diag *diag)
 {
     char *path = NULL;
     if (c->out && names_folder(c->out)) {
@@ -339,7 +340,7 @@ static vyre_result write_one(const command *c, const module *m, FILE *out, vyre_
     }
     vy_text text;
     vy_text_init(&text, NULL);
-    vyre_result result = write_module(m, c->format, &text, diag);
+    vyre_result result = write_module(in, m, c->format, &text, diag);
     if (result == VYRE_OK) {
         result = put(path ? path : c->out, &text, out, diag);
     }
@@ -374,7 +375,7 @@ static vyre_result write_all(const command *c, const input *in, FILE *out, vyre_
             if (c->format == FORMAT_ASM && !c->out) {
                 fprintf(out, "%s; %s\n", i ? "\n" : "", in->modules[i].name);
             }
-            result = write_one(c, &in->modules[i], out, diag);
+            result = write_one(c, in, &in->modules[i], out, diag);
         }
     }
     return result;
