@@ -67,10 +67,11 @@ void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3]);
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);
 /* What the program asks of subgroups. */
 typedef struct vy_kernel_subgroups {
-    uint32_t width;    /* pinned, or 0: the device's */
-    bool is_used;      /* lane, lanes or a subgroup operation */
-    bool is_divergent; /* an operation stands where only some invocations may be */
-    uint32_t line;     /* of the first such one */
+    uint32_t width;                   /* pinned, or 0: the device's */
+    bool is_used;                     /* lane, lanes or a subgroup operation */
+    bool is_divergent;                /* an operation stands where only some invocations may be */
+    uint32_t line;                    /* of the first such one */
+    vyre_reconvergence reconvergence; /* what the kernel was compiled with */
 } vy_kernel_subgroups;
 vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel);
 /* Compiled with vyre_kernel_params.aliased. */

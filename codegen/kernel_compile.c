@@ -404,6 +404,7 @@ static void describe(compiler *c)
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
     describe_subgroups(k, program);
+    k->subgroups.reconvergence = c->params.reconvergence;
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;

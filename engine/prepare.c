@@ -82,6 +82,39 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     return VYRE_OK;
 }
 
+/* Subgroup operations that only some invocations reach: right where the device promises that they
+ * come together again as the program's text has it. Validation layers refuse modules that ask for
+ * that promise, so that with them the drivers that we know keep it unasked. */
+static vyre_result check_convergence(vyre_pipeline *p, vyre_diag *diag)
+{
+    vyre_device *d = p->device;
+    vy_kernel_subgroups subgroups = vy_kernel_get_subgroups(p->kernel);
+    if (!subgroups.is_divergent || subgroups.reconvergence == VYRE_RECONVERGENCE_MAXIMAL) {
+        return VYRE_OK;
+    }
+    if (d->validation >= VYRE_VALIDATION_ON) {
+        vy_log_write(&d->log, VYRE_LOG_WARNING,
+                     "the program '%s' has a subgroup operation in line %u that only some "
+                     "invocations reach, and runs without VK_KHR_shader_maximal_reconvergence, "
+                     "which the validation layers refuse",
+                     vyre_kernel_name(p->kernel), (unsigned)subgroups.line);
+        return VYRE_OK;
+    }
+    bool has = d->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
+    vyre_result code =
+        vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
+                    "the program '%s' has a subgroup operation that only some invocations of a "
+                    "workgroup reach, "
+                    "and %s. Fix: %s",
+                    vyre_kernel_name(p->kernel),
+                    has ? "the kernel was compiled without asking for maximal reconvergence"
+                        : "the device does not have VK_KHR_shader_maximal_reconvergence",
+                    has ? "compile it with vyre_device_kernel_params"
+                        : "move the operation to where all of them are, and select its operand by "
+                          "the condition");
+    return code;
+}
+
 static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
 {
     for (uint32_t b = 0; b < p->binding_count; b++) {
@@ -91,6 +124,10 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
         if (vy_limits_has_hidden(p->kernel, h)) {
             p->used_bindings |= (uint64_t)1 << (p->binding_count + h);
         }
+    }
+    vyre_result converges = check_convergence(p, diag);
+    if (converges != VYRE_OK) {
+        return converges;
     }
     p->has_until = vy_kernel_until(p->kernel) >= 0;
     p->subgroup_size = vy_limits_subgroup_size(&p->device->snapshot, p->kernel);

@@ -54,7 +54,7 @@ export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4194304
 
 check "$bin/vyre-run" --info
 for test in test_device test_dispatch test_until test_adopt test_bad_device test_chain \
-    test_planted test_operators test_programs test_glsl_twins test_emit_int test_emit_float \
+    test_planted test_conform test_conform_atomics test_programs test_glsl_twins test_emit_int test_emit_float \
     test_emit_flow test_bindings test_sequence test_transfer test_transfer_kernels test_buffer \
     test_ticket test_steady test_instances test_loss test_record test_host_sync \
     test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure \

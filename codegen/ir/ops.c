@@ -87,6 +87,8 @@ static const vy_tolerance tolerances[] = {
     {VYRE_OP_COSH, -87, 87, 3, 0, 2},
     {VYRE_OP_TANH, -87, 87, 3, 0x1p-22, 2},
     {VYRE_OP_POW, FLT_MIN, FLT_MAX, 3, 0, 3},
+    /* There log2 has an absolute bound in Vulkan, 2^-21, which the exponent multiplies. */
+    {VYRE_OP_POW, 0.5, 2, 3, 0, 9},
 };
 
 const vy_tolerance *vy_tolerance_find(vyre_op op)

@@ -66,7 +66,9 @@ enum {
     VY_SPEC_NATIVE_FMA = 6,        /* bool: Fma of f32 is rounded once, denormals kept */
     VY_SPEC_NATIVE_DIVIDE_F64 = 7, /* bool: the same of f64 */
     VY_SPEC_NATIVE_SQRT_F64 = 8,
-    VY_SPEC_NATIVE_FMA_F64 = 9
+    VY_SPEC_NATIVE_FMA_F64 = 9,
+    VY_SPEC_ZERO_SUMS = 10 /* bool: this device leaves out additions of a zero that it knows, which
+                              is wrong for -0 + 0 */
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)

@@ -26,6 +26,12 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
         out_params->interface = by_address ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
         out_params->target = device->snapshot.info.target;
         out_params->float_modes = device->snapshot.info.float_modes;
+        const bool *has = device->snapshot.has_extension;
+        out_params->reconvergence = has[VY_EXTENSION_KHR_shader_maximal_reconvergence]
+                                        ? VYRE_RECONVERGENCE_MAXIMAL
+                                    : has[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]
+                                        ? VYRE_RECONVERGENCE_UNIFORM
+                                        : VYRE_RECONVERGENCE_NONE;
     }
 }
 

@@ -161,6 +161,13 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     s->signed_zero_inf_nan = p->vulkan12.shaderSignedZeroInfNanPreserveFloat32;
     s->denorm_preserve = p->vulkan12.shaderDenormPreserveFloat32;
     s->rounding_rte = p->vulkan12.shaderRoundingModeRTEFloat32;
+    s->signed_zero_inf_nan_64 = p->vulkan12.shaderSignedZeroInfNanPreserveFloat64;
+    s->denorm_preserve_64 = p->vulkan12.shaderDenormPreserveFloat64 &&
+                            (s->denorm_preserve || p->vulkan12.denormBehaviorIndependence !=
+                                                       VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE);
+    s->rounding_rte_64 = p->vulkan12.shaderRoundingModeRTEFloat64 &&
+                         (s->rounding_rte || p->vulkan12.roundingModeIndependence !=
+                                                 VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE);
     take_limits(s, &core->limits);
 }
 

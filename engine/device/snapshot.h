@@ -88,8 +88,9 @@ typedef struct vy_snapshot {
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
     uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
-    /* Float controls, 32-bit. */
+    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside the former. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
+    bool signed_zero_inf_nan_64, denorm_preserve_64, rounding_rte_64;
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
     uint32_t max_subgroups;       /* of a workgroup, where the size is pinned */
     uint32_t queue_family;        /* the compute family chosen, or VY_FAMILY_NONE */

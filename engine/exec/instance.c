@@ -452,7 +452,8 @@ static void fill_move(const vy_instance *in, const vy_command *command, uint64_t
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
     for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
         uint64_t offset = i * VY_MOVE_SIZE, rest = command->size - offset;
-        uint32_t count = vy_move_words(rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE);
+        uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
+        uint32_t count = (uint32_t)((size + 3) / sizeof(uint32_t)); /* of elements of bytes too */
         uint64_t at = vy_instance_move_offset(in, command->block + i);
         uint32_t *words = (uint32_t *)(void *)(region + at);
         VkDeviceAddress target =

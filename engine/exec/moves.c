@@ -45,7 +45,7 @@ static void add_fill(vy_moves *m, const vy_job *job, uint32_t binding, uint64_t 
 {
     vy_command *fill = add(m->prologue, &m->prologue_count, VY_COMMAND_FILL);
     fill->target = (uint8_t)binding;
-    fill->size = size;
+    fill->size = (size + 3) / 4 * 4; /* fills are of whole words */
     mark(m, job, binding, fill);
 }
 

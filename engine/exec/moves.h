@@ -20,11 +20,6 @@ static inline uint32_t vy_move_pieces(uint64_t size)
 {
     return (uint32_t)((size + VY_MOVE_SIZE - 1) / VY_MOVE_SIZE);
 }
-/* Fills and copies are of whole words; elements may end within one. */
-static inline uint32_t vy_move_words(uint64_t size)
-{
-    return (uint32_t)((size + sizeof(uint32_t) - 1) / sizeof(uint32_t));
-}
 
 /* The state's copies of the lanes lie at the start of the readback memory. */
 #define VY_STATE_STRIDE 64u

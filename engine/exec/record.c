@@ -171,7 +171,7 @@ static void record_move(recorder *r, const vy_command *command)
         uint64_t rest = command->size - i * VY_MOVE_SIZE;
         uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
         uint32_t groups[3];
-        vy_move_launch(&device->snapshot, vy_move_words(size), groups);
+        vy_move_launch(&device->snapshot, (uint32_t)((size + 3) / sizeof(uint32_t)), groups);
         push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block + i),
              ADDRESS_WORDS, command, NULL);
         device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
@@ -215,7 +215,7 @@ static void record_transfer(recorder *r, const vy_command *command)
     vy_piece target = resolve(r, command->target);
     if (command->kind == VY_COMMAND_FILL) {
         vk->vkCmdFillBuffer(r->commands, target.buffer, target.offset + command->target_offset,
-                            (command->size + 3) / 4 * 4, command->word);
+                            command->size, command->word);
         return;
     }
     vy_piece source = resolve(r, command->source);

@@ -99,17 +99,19 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded, native_divide, native_sqrt;
+        VkBool32 folded, native_divide, native_sqrt, zero_sums;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
-                   .folded = shader->is_folded};
+                   .folded = shader->is_folded,
+                   .zero_sums = device->snapshot.is_llvmpipe};
     choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
-    VkSpecializationMapEntry entries[6] = {
+    VkSpecializationMapEntry entries[] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Y, offsetof(struct constants, workgroup[1]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Z, offsetof(struct constants, workgroup[2]), sizeof(uint32_t)},
         {VY_SPEC_FOLDED, offsetof(struct constants, folded), sizeof(VkBool32)},
         {VY_SPEC_NATIVE_DIVIDE, offsetof(struct constants, native_divide), sizeof(VkBool32)},
         {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
+        {VY_SPEC_ZERO_SUMS, offsetof(struct constants, zero_sums), sizeof(VkBool32)},
     };
     VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,

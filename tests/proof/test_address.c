@@ -134,11 +134,11 @@ static world make_world(const vyre_kernel *kernel, uint64_t seed)
         lengths[i] = count;
         world_add(&w, i, count ? count : 1);
         for (uint32_t e = 0; e < count; e++) {
-            uint32_t which = info.type == VYRE_TYPE_I32    ? 0
-                             : info.type == VYRE_TYPE_F32  ? 1
-                             : info.type == VYRE_TYPE_BOOL ? 2
-                                                           : 3;
-            w.slots[i][e] = vy_generate_input(seed + i, which, e);
+            const vy_generated contents = {.seed = seed + i};
+            uint32_t element[4] = {0};
+            vy_generate_input(&contents, vy_generate_find_type(vyre_type_keyword(info.type)), e,
+                              element);
+            w.slots[i][e] = element[0];
         }
     }
     uint32_t spill = vyre_kernel_spill_size(kernel) / 4 * GROUPS * env.workgroup[0] *

@@ -1,5 +1,10 @@
-/* Ten thousand generated programs, or VYRE_SEEDS=FIRST:COUNT, on interpreter and device. */
+/* Ten thousand generated programs, or VYRE_SEEDS=FIRST:COUNT, on interpreter and device, each in
+ * one of the ways in which programs reach a device. What differs is printed, made small, with the
+ * command that runs it; VYRE_FUZZ_DIR=FOLDER keeps it in files. Needs no file of the source tree,
+ * so that the binary can be taken to another machine. Exit: 0 no difference; 1 some, or no device;
+ * 2 usage. */
 #include "tests/support/differential.h"
+#include "tests/support/validate_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +12,7 @@
 int main(void)
 {
     unsigned long long first = 1;
-    unsigned count = 10000;
+    unsigned count = 10000, bad = 0;
     const char *seeds = getenv("VYRE_SEEDS");
     if (seeds && sscanf(seeds, "%llu:%u", &first, &count) != 2) {
         fprintf(stderr, "VYRE_SEEDS: not FIRST:COUNT; write for example VYRE_SEEDS=1:500\n");
@@ -17,8 +22,18 @@ int main(void)
     if (!device) {
         return 1;
     }
-    uint32_t bad = vy_run_seeds(device, first, count, NULL);
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    printf("%s, %s\n", info.name, info.driver);
+    const vy_hooks hooks = {.words = vy_validate_words};
+    /* A thousand at a time, so that a long run tells that it lives. */
+    for (unsigned done = 0; done < count;) {
+        unsigned part = count - done < 1000 ? count - done : 1000;
+        bad += vy_run_seeds(device, first + done, part, &hooks);
+        done += part;
+        printf("%u programs from seed %llu, %u differ\n", done, first, bad);
+        fflush(stdout);
+    }
     vyre_device_destroy(&device);
-    printf("%u programs from seed %llu, %u differ\n", count, first, bad);
     return bad != 0;
 }
