@@ -595,6 +595,13 @@ static void test_run_takes_kernel_files(void **state)
     assert_file_has("out", "kernel: compiled\n");
     assert_fails(1, "bad.vyk:10:34: trap 7, first in pass 1, segment 0, invocation 3",
                  run_tool("vyre-run", "bad.vyk", NULL));
+    /* Float modes of 64 bits and reconvergence are choices where the program makes them ones. */
+    put_text("choices.vyre", "program c\nworkgroup 8\ngrid over y\nout y : f64[8]\nkernel {\n"
+                             "let s = subgroup_add(gid.x)\ny[gid.x] = f64(s) / f64(gid.x) }\n");
+    assert_int_equal(run_tool("vyre-spv", "choices.vyre", "-o", "choices.vyk", NULL), 0);
+    assert_int_equal(run_tool("vyre-run", "choices.vyk", "--check", "--report", NULL), 0);
+    assert_file_has("out", "kernel: from the file\n");
+    assert_file_has("out", "y = inf, 28.0, 14.0, 9.333333333333334,");
     /* Words for another interface only: the device's are compiled from the program. */
     assert_int_equal(
         run_tool("vyre-spv", "twice.vyre", "-o", "address.vyk", "--interface", "address", NULL), 0);

@@ -242,6 +242,9 @@ static const char *dtype_of(vyre_type type)
 
 static bool is_dtype(const char *descr, vyre_type type)
 {
+    if (vyre_type_size(type) == 0) {
+        return false; /* no form in memory */
+    }
     return strcmp(descr, dtype_of(type)) == 0 ||
            (type == VYRE_TYPE_BOOL && strcmp(descr, "<u4") == 0) ||
            (type == VYRE_TYPE_BF16 && strcmp(descr, "|V2") == 0);
