@@ -132,7 +132,8 @@ typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
 typedef uint32_t (*vy_helper3_fn)(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
 uint32_t vy_emit_fma(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
 uint32_t vy_emit_fma_f64(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
-uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
+/* adds_zero: c is the literal +0. */
+uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c, bool adds_zero);
 uint32_t vy_emit_divide_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_sqrt_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_round_half(vy_emitter *emitter, uint32_t a, uint32_t b);

@@ -40,9 +40,17 @@ static uint32_t rotate(const vy_ints *k, const vy_ins *ins, const uint32_t *oper
 {
     uint32_t amount = masked_amount(k, ins, operands[1]);
     uint32_t zero = vy_const_u32(k->m, 0);
-    uint32_t given = amount_word(k, ins, operands[1]);
-    uint32_t rest = vy_u2(k->m, SpvOpISub, zero, given);
-    rest = vy_u2c(k->m, SpvOpBitwiseAnd, rest, k->width - 1);
+    uint64_t literal = 0;
+    uint32_t rest = 0;
+    /* Beside that this is shorter: Mesa's processor driver swaps the halves where it finds out by
+     * itself that 64 bits are rotated by 32. */
+    if (vy_emitter_literal(k->emitter, ins->arg[1], &literal)) {
+        rest = vy_const_u32(k->m, (uint32_t)(0 - literal) & (k->width - 1));
+    } else {
+        uint32_t given = amount_word(k, ins, operands[1]);
+        rest = vy_u2(k->m, SpvOpISub, zero, given);
+        rest = vy_u2c(k->m, SpvOpBitwiseAnd, rest, k->width - 1);
+    }
     uint32_t a = without_sign(k, operands[0]);
     uint32_t up = vy_i2(k, SpvOpShiftLeftLogical, a, is_left ? amount : rest);
     uint32_t down = vy_i2(k, SpvOpShiftRightLogical, a, is_left ? rest : amount);

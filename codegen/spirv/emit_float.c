@@ -374,10 +374,13 @@ static uint32_t sum_of(vy_emitter *emitter, SpvOp op, const uint32_t *operands)
     return vy_select_f(m, is_doubtful, zero, sum);
 }
 
-static uint32_t fused(vy_emitter *emitter, const uint32_t *operands, vyre_type type)
+static uint32_t fused(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                      vyre_type type)
 {
     if (type == VYRE_TYPE_F16) {
-        return vy_emit_fma_half(emitter, operands[0], operands[1], operands[2]);
+        uint32_t addend = 1;
+        bool adds_zero = float_literal(emitter, ins->arg[2], &addend) && addend == 0;
+        return vy_emit_fma_half(emitter, operands[0], operands[1], operands[2], adds_zero);
     }
     return vy_helper_call3(emitter, VY_HELPER_FMA, operands[0], operands[1], operands[2]);
 }
@@ -398,7 +401,7 @@ static uint32_t emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t 
     case VYRE_OP_SQRT:
         return square_root(emitter, operands[0]);
     case VYRE_OP_FMA:
-        return fused(emitter, operands, type);
+        return fused(emitter, ins, operands, type);
     case VYRE_OP_MIN:
         return extreme(emitter, operands[0], operands[1], true);
     case VYRE_OP_MAX:

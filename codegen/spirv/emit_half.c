@@ -109,12 +109,16 @@ uint32_t vy_emit_pack_bf16(vy_emitter *emitter, uint32_t a, uint32_t b)
 
 /* a b is exact in f32. The sum's error is found exactly (D. Knuth's two-sum) and turns an even last
  * bit towards itself, so that the second rounding sees on which side of a tie the first one was. */
-uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c)
+uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c, bool adds_zero)
 {
     vy_module *m = &emitter->module;
     uint32_t type = vy_type_f32(m);
     uint32_t product = vy_exact2(m, SpvOpFMul, type, a, b);
     uint32_t sum = vy_exact2(m, SpvOpFAdd, type, product, c);
+    if (adds_zero) { /* as in a sum with a literal 0 */
+        uint32_t is_zero = vy_b2f(m, SpvOpFOrdEqual, sum, 0);
+        sum = vy_select_f(m, is_zero, c, sum);
+    }
     uint32_t of_c = vy_exact2(m, SpvOpFSub, type, sum, product);
     uint32_t of_product = vy_exact2(m, SpvOpFSub, type, sum, of_c);
     uint32_t lost_c = vy_exact2(m, SpvOpFSub, type, c, of_c);

@@ -335,7 +335,11 @@ void conform_run_shape(const conform_runner *runner, conform_id base, conform_sh
         if (conform_shape_takes(shape, &rows[r])) {
             batch.rows[batch.count++] = rows[r];
         }
-        if (batch.count > 0 && (batch.count == (shape >= CONFORM_FIRST_LITERAL && shape <= CONFORM_ALL_LITERAL ? 6 : CONFORM_BATCH) || r + 1 == count)) {
+        if (batch.count > 0 &&
+            (batch.count == (shape >= CONFORM_FIRST_LITERAL && shape <= CONFORM_ALL_LITERAL
+                                 ? 6
+                                 : CONFORM_BATCH) ||
+             r + 1 == count)) {
             run_batch(runner, &batch);
             batch.count = 0;
         }

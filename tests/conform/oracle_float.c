@@ -240,7 +240,8 @@ static const tolerance *find_tolerance(vyre_op op, double x, const conform_mode 
 static void bound(conform_answer *answer, conform_id id, const mpfr_t value, const tolerance *row,
                   double argument)
 {
-    const conform_type *t = &conform_types[id];
+    /* Functions of f16 are those of f32, rounded once more. */
+    const conform_type *t = &conform_types[id == CONFORM_F16 ? CONFORM_F32 : id];
     long unit = 3 - t->emax - (long)t->precision;
     mpfr_t error, absolute, edge;
     if (mpfr_regular_p(value) && (long)mpfr_get_exp(value) - (long)t->precision > unit) {
@@ -255,6 +256,10 @@ static void bound(conform_answer *answer, conform_id id, const mpfr_t value, con
     answer->low = mpfr_get_d(edge, MPFR_RNDD);
     mpfr_add(edge, value, error, MPFR_RNDU);
     answer->high = mpfr_get_d(edge, MPFR_RNDU);
+    if (id == CONFORM_F16) {
+        answer->low = conform_to_double(id, conform_from_double(id, answer->low));
+        answer->high = conform_to_double(id, conform_from_double(id, answer->high));
+    }
     mpfr_clears(error, absolute, edge, (mpfr_ptr)0);
     answer->kind = CONFORM_WITHIN;
 }

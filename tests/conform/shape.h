@@ -19,7 +19,7 @@
     X(FIRST_LITERAL, "first literal", CONFORM_LITERALS *CONFORM_EDGES)                             \
     X(SECOND_LITERAL, "second literal", CONFORM_LITERALS *CONFORM_EDGES)                           \
     X(REST_LITERAL, "all but the first literal", 32u * 16u)                                        \
-    X(ALL_LITERAL, "all literal", 24u)                                                            \
+    X(ALL_LITERAL, "all literal", 24u)                                                             \
     X(FIRST_PARAM, "first param", CONFORM_EDGES)                                                   \
     X(SECOND_PARAM, "second param", CONFORM_EDGES)                                                 \
     X(VECTORS_OF_2, "vectors of 2", CONFORM_POINTS)                                                \

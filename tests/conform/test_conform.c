@@ -2,6 +2,7 @@
  * the folder and on the device, judged by an oracle of its own. VYRE_CONFORM=full runs more random
  * points. Needs no source tree. */
 #include "tests/conform/batch.h"
+#include "tests/conform/run.h"
 #include "tests/support/differential.h"
 
 #include <setjmp.h>
@@ -136,9 +137,15 @@ static void run_base(fixture *f, conform_id base)
         return;
     }
     for (int shape = 0; shape < CONFORM_SHAPE_COUNT; shape++) {
-        { struct timespec a, b; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-        conform_run_shape(&runner, base, (conform_shape)shape);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b); printf("T %s %.2f\n", conform_shape_text((conform_shape)shape), (double)(b.tv_sec-a.tv_sec)+1e-9*(double)(b.tv_nsec-a.tv_nsec)); fflush(stdout);}
+        {
+            struct timespec a, b;
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+            conform_run_shape(&runner, base, (conform_shape)shape);
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+            printf("T %s %.2f\n", conform_shape_text((conform_shape)shape),
+                   (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec));
+            fflush(stdout);
+        }
     }
     for (uint32_t round = 1; round < rounds(); round++) {
         conform_values_init(&f->values, 1 + round);
@@ -189,6 +196,34 @@ static void test_interpreter_flushes_denormals_or_keeps_them(void **state)
     assert_true(report.rows > 40);
 }
 
+/* Sizes that are no multiples of a word, from below one on, next to what lies behind them. */
+static void test_narrow_buffers_of_every_size_keep_their_elements(void **state)
+{
+    fixture *f = *state;
+    static const conform_id narrow[] = {CONFORM_U8, CONFORM_I16, CONFORM_F16, CONFORM_BF16};
+    const uint32_t groups[3] = {1, 1, 1};
+    for (size_t t = 0; t < sizeof narrow / sizeof narrow[0]; t++) {
+        const char *k = conform_types[narrow[t]].keyword;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "program copy\nworkgroup 64\nin x : %s[]\nout o : %s[]\nkernel {\n"
+                 "    if gid.x < len(o) { o[gid.x] = x[gid.x] }\n}\n",
+                 k, k);
+        for (uint32_t n = 1; n < 12 && conform_vyre_type(narrow[t]) != VYRE_TYPE_COUNT; n++) {
+            uint8_t in[32], out[32];
+            uint32_t size = n * conform_size(narrow[t]);
+            for (uint32_t i = 0; i < sizeof in; i++) {
+                in[i] = (uint8_t)(0x10 + i + n);
+                out[i] = 0xee;
+            }
+            const conform_buffer buffers[] = {{VYRE_BUFFER_IN, n, in}, {VYRE_BUFFER_OUT, n, out}};
+            assert_true(conform_run(f->device, text, buffers, 2, groups));
+            assert_memory_equal(in, out, size);
+            assert_int_equal(out[size], 0xee);
+        }
+    }
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test(test_operators_of_##name)
@@ -206,6 +241,7 @@ int main(void)
         ROW(bf16),
         ROW(f32),
         ROW(f64),
+        cmocka_unit_test(test_narrow_buffers_of_every_size_keep_their_elements),
         cmocka_unit_test(test_wrong_operators_are_found),
         cmocka_unit_test(test_refusals_name_what_the_device_lacks),
         cmocka_unit_test(test_interpreter_flushes_denormals_or_keeps_them),

@@ -601,38 +601,38 @@ static void test_alignment_is_the_elements_size(void **state)
     }
 }
 
-/* An index of 2^31 and more is no negative one: the pointer is to element 2^31, and every index has
- * 2^31 taken away. */
-static void test_long_buffers_are_addressed_from_their_middle(void **state)
+/* An index of 2^31 and more is no negative one: where buffers may be so long, two that are smaller
+ * stand in its place, whatever the element is. */
+static void test_long_buffers_are_arrays_of_pairs(void **state)
 {
-    static const struct {
-        vyre_type type;
-        uint32_t moved; /* what the address's high word grows by; 0: a carry */
-    } rows[] = {{VYRE_TYPE_U8, 0},  {VYRE_TYPE_U16, 1},   {VYRE_TYPE_U32, 2},
-                {VYRE_TYPE_U64, 4}, {VYRE_TYPE_F32X2, 4}, {VYRE_TYPE_F32X4, 8}};
+    static const vyre_type types[] = {VYRE_TYPE_U8,  VYRE_TYPE_F16,   VYRE_TYPE_U32,
+                                      VYRE_TYPE_U64, VYRE_TYPE_F32X2, VYRE_TYPE_F32X4};
     (void)state;
-    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < 2 * VY_COUNT_OF(types); i++) {
         form f;
+        bool is_wide = i & 1;
+        vyre_type type = types[i / 2];
         form_init(&f);
         f.options.interface = VYRE_INTERFACE_ADDRESS;
-        uint32_t a = form_buffer(&f, VYRE_BUFFER_IN, "a", rows[i].type);
-        uint32_t out = form_shared(&f, "out", rows[i].type, 64);
+        f.options.wide = is_wide;
+        uint32_t a = form_buffer(&f, VYRE_BUFFER_IN, "a", type);
+        uint32_t out = form_shared(&f, "out", type, 64);
         uint32_t at = form_builtin(&f, VYRE_BUILTIN_LID_X);
         form_store(&f, out, at, form_load(&f, a, at));
         form_end(&f, VY_END_RETURN);
         form_emit(&f);
-        uint32_t count = 0, moved = 0, offset = 0;
-        while ((offset = judge_find(f.words, f.word_count, offset, SpvOpIAdd)) != 0) {
-            uint32_t constant_at = 0, by = f.words[offset + 4];
-            while ((constant_at = judge_find(f.words, f.word_count, constant_at, SpvOpConstant))) {
-                if (f.words[constant_at + 2] == by) {
-                    count += f.words[constant_at + 3] == 0x80000000u;
-                    moved += f.words[constant_at + 3] == rows[i].moved;
-                }
-            }
+        uint32_t pairs = 0, offset = 0;
+        while ((offset = judge_find(f.words, f.word_count, offset, SpvOpAccessChain)) != 0) {
+            pairs += f.words[offset] >> 16 == 7; /* block, member, pair, half */
         }
-        assert_int_equal(count, rows[i].moved ? 1 : 2); /* the index; the low word */
-        assert_true(rows[i].moved == 0 || moved == 1);
+        assert_int_equal(pairs, is_wide);
+        uint32_t strides = 0;
+        offset = 0;
+        while ((offset = judge_find(f.words, f.word_count, offset, SpvOpDecorate)) != 0) {
+            strides += f.words[offset + 2] == SpvDecorationArrayStride &&
+                       f.words[offset + 3] == 2 * vyre_type_size(type);
+        }
+        assert_true(!is_wide || strides > 0);
         form_finish(&f);
     }
 }
@@ -739,7 +739,7 @@ int main(void)
         cmocka_unit_test(test_types_are_declared_once),
         cmocka_unit_test(test_capabilities_follow_types),
         cmocka_unit_test(test_alignment_is_the_elements_size),
-        cmocka_unit_test(test_long_buffers_are_addressed_from_their_middle),
+        cmocka_unit_test(test_long_buffers_are_arrays_of_pairs),
         cmocka_unit_test(test_signed_indices_are_compared_with_what_they_can_name),
         cmocka_unit_test(test_reconvergence_is_asked_for_by_who_needs_it),
         cmocka_unit_test(test_float_modes_of_64_bits),

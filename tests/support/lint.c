@@ -110,12 +110,6 @@ static uint32_t block_word(lint *l, uint32_t id)
     return constant(l, chain->at[5]);
 }
 
-/* A word of an address before 2^31 elements were added to it. */
-static uint32_t unmoved(lint *l, uint32_t id)
-{
-    return opcode(l, id) == SpvOpIAdd ? get(l, id)->at[3] : id;
-}
-
 /* The binding whose address the two words are, or UINT32_MAX. */
 static uint32_t addressed_binding(lint *l, uint32_t id)
 {
@@ -131,8 +125,7 @@ static uint32_t addressed_binding(lint *l, uint32_t id)
     if (opcode(l, id) != SpvOpCompositeConstruct || source->at[0] >> 16 != 5) {
         return UINT32_MAX;
     }
-    uint32_t low = block_word(l, unmoved(l, source->at[3]));
-    uint32_t high = block_word(l, unmoved(l, source->at[4]));
+    uint32_t low = block_word(l, source->at[3]), high = block_word(l, source->at[4]);
     uint32_t first = vy_param_addresses(bindings, l->expect->param_count);
     if (low == UINT32_MAX || high != low + 1 || low < first || (low - first) % 2) {
         return UINT32_MAX;
@@ -216,7 +209,6 @@ static uint32_t result_word(uint32_t op)
     case SpvOpCompositeConstruct:
     case SpvOpBitcast:
     case SpvOpConvertUToPtr:
-    case SpvOpIAdd:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpFAdd:

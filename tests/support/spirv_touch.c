@@ -298,13 +298,6 @@ static void follow(reader *r, const uint32_t *w, uint32_t function)
     case SpvOpShiftLeftLogical:
         set(r, w[2], get(r, w[3]));
         break;
-    case SpvOpIAdd: /* an address moved by a constant, or by the carry of one */
-        if (get(r, w[3]).in != NOTHING && get(r, w[3]).is_value &&
-            (get(r, w[4]).in == NOTHING || same(get(r, w[3]), get(r, w[4])) ||
-             get(r, w[4]).in == get(r, w[3]).in)) {
-            set(r, w[2], get(r, w[3]));
-        }
-        break;
     case SpvOpSelect:
         set(r, w[2], get(r, w[4]));
         set(r, w[2], get(r, w[5]));
