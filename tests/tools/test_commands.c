@@ -498,6 +498,8 @@ static void test_spv_inspects(void **state)
     assert_file_has("out", "bufferDeviceAddress\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "build", NULL), 0);
     assert_file_has("out", "; segment 0 after build\nblock 1:\n");
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "all", NULL), 0);
+    assert_file_has("out", "; segment 0 after fold\nblock 1:\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
     assert_int_equal(run_tool("vyre-spv", "twice.spv", "--requires", "--validate", NULL), 0);
     assert_file_has("out", "OpCapability Shader\n");

@@ -41,9 +41,10 @@ static const vy_option options[] = {
     {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
     {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
-    {"--stats", OPTION_STATS, NULL, "print sizes of every module"},
+    {"--stats", OPTION_STATS, NULL, "print sizes of every module and the widths of its numbers"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
-    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
+    {"--dump-after", OPTION_DUMP, "PASS",
+     "print the SSA form of every segment after that pass, or after all"},
     {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
@@ -73,7 +74,7 @@ static bool is_pass(const char *name)
 {
     uint32_t count;
     const vy_pass *passes = vy_passes_get(&count);
-    bool found = strcmp(name, "build") == 0;
+    bool found = strcmp(name, "build") == 0 || strcmp(name, "all") == 0;
     for (uint32_t i = 0; i < count; i++) {
         found = found || strcmp(passes[i].name, name) == 0;
     }
