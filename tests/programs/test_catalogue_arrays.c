@@ -27,5 +27,5 @@ int main(void)
         CATALOGUE_ENTRIES(scan_group), CATALOGUE_ENTRIES(segments),
         CATALOGUE_ENTRIES(bytecode),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

@@ -22,5 +22,5 @@ int main(void)
         CATALOGUE_ENTRIES(bfs_group), CATALOGUE_ENTRIES(shortest_paths),
         CATALOGUE_ENTRIES(closure),   CATALOGUE_ENTRIES(union_find),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

@@ -37,5 +37,5 @@ int main(void)
         CATALOGUE_ENTRIES(adler32), CATALOGUE_ENTRIES(blake3),
         CATALOGUE_ENTRIES(aes_ctr), cmocka_unit_test(test_blake3_oracle_gives_the_published_hash),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

@@ -35,5 +35,5 @@ int main(void)
         CATALOGUE_ENTRIES(ntt),
         CATALOGUE_ENTRIES(heat),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

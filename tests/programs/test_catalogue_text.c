@@ -23,5 +23,5 @@ int main(void)
         CATALOGUE_ENTRIES(aho_corasick), CATALOGUE_ENTRIES(dfa_scan), CATALOGUE_ENTRIES(nfa),
         CATALOGUE_ENTRIES(brackets),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }
