@@ -38,5 +38,5 @@ int main(void)
         TWO(bitset),           TWO(extremes),   TWO(radix_sort), TWO(distinct), TWO(rank_sort),
         TWO(histogram_gather), TWO(scan_group), TWO(segments),   TWO(bytecode),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_open_test_device, vy_close_test_device);
 }

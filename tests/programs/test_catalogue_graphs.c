@@ -35,5 +35,5 @@ int main(void)
         TWO(reach),          TWO(bfs_queue), TWO(bfs_group),
         TWO(shortest_paths), TWO(closure),   TWO(union_find),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_open_test_device, vy_close_test_device);
 }

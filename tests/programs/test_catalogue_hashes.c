@@ -50,5 +50,5 @@ int main(void)
         TWO(fnv1a),  TWO(crc32),   TWO(adler32),
         TWO(blake3), TWO(aes_ctr), cmocka_unit_test(test_blake3_oracle_gives_the_published_hash),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_open_test_device, vy_close_test_device);
 }

@@ -41,5 +41,5 @@ int main(void)
         TWO(softmax), TWO(layer_norm), TWO(attention),       TWO(fft),         TWO(ntt),
         TWO(heat),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_open_test_device, vy_close_test_device);
 }

@@ -36,5 +36,5 @@ int main(void)
         TWO(utf8),     TWO(lines), TWO(base64),   TWO(aho_corasick),
         TWO(dfa_scan), TWO(nfa),   TWO(brackets),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_open_test_device, vy_close_test_device);
 }

@@ -11,8 +11,8 @@
 bool vy_is_without_device(void);
 /* A group's set-up and tear-down: *state is the device, or NULL. A test that wants one fails then;
  * a set-up that fails need not count. */
-int vy_open_device(void **state);
-int vy_close_device(void **state);
+int vy_open_test_device(void **state);
+int vy_close_test_device(void **state);
 
 /* Every size in every variant of the set (bits 1 << vy_variant), in the ways asked for (VY_RUN_*).
  * Where a graph needs as many passes as it has nodes, only sizes up to 2,000. */
