@@ -332,9 +332,12 @@ static void describe_types(compiler *c)
 {
     vyre_kernel *k = c->kernel;
     type_needs needs = find_type_needs(c->program);
-    bool is_address = c->params.interface == VYRE_INTERFACE_ADDRESS;
-    /* In the address form pointers to small elements are made of 64-bit integers. */
-    require(k, needs.has_64 || (is_address && (needs.has_8 || needs.has_16)), "shaderInt64");
+    k->address_requirements[k->address_requirement_count++] = "bufferDeviceAddress";
+    if (!needs.has_64 && (needs.has_8 || needs.has_16)) {
+        /* There pointers to small elements are made of 64-bit integers. */
+        k->address_requirements[k->address_requirement_count++] = "shaderInt64";
+    }
+    require(k, needs.has_64, "shaderInt64");
     require(k, needs.has_f64, "shaderFloat64");
     require(k, needs.has_8, "storageBuffer8BitAccess");
     require(k, needs.has_16, "storageBuffer16BitAccess");
@@ -420,7 +423,6 @@ static void describe(compiler *c)
     require(k, is_new, "Vulkan 1.3");
     require(k, is_new, "vulkanMemoryModel");
     require(k, is_new, "vulkanMemoryModelDeviceScope");
-    require(k, c->params.interface == VYRE_INTERFACE_ADDRESS, "bufferDeviceAddress");
     require(k, (c->params.float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0,
             "shaderSignedZeroInfNanPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_DENORM_PRESERVE) != 0,

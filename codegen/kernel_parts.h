@@ -72,8 +72,10 @@ struct vyre_kernel {
     uint32_t longest_range;
     vy_host_step *steps;
     uint32_t first_step;
-    const char *requirements[VY_MAX_REQUIREMENTS];
+    const char *requirements[VY_MAX_REQUIREMENTS]; /* whatever the interface */
     uint32_t requirement_count;
+    const char *address_requirements[2]; /* of the address form besides */
+    uint32_t address_requirement_count;
 };
 
 /* Lets the kernel make other words of itself: holds the program. Once, by whoever makes a kernel;

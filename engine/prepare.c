@@ -66,12 +66,14 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     vyre_device *d = p->device;
     uint32_t buffers = vy_limits_buffer_count(p->kernel);
     bool is_validated = d->validation >= VYRE_VALIDATION_ON;
-    const vy_binder *address = vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
+    const char *lacking = vy_limits_lacking(&d->snapshot, p->kernel, VYRE_INTERFACE_ADDRESS);
+    const vy_binder *address =
+        lacking ? NULL : vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
     if (p->bindings == VYRE_BINDINGS_ADDRESS && !address) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "the device does not have bufferDeviceAddress (or it was not enabled), "
-                           "and the pipeline was asked to use addresses. Fix: use "
-                           "VYRE_BINDINGS_AUTO");
+                           "the device does not have %s (or it was not enabled), and the pipeline "
+                           "of '%s' was asked to use addresses. Fix: use VYRE_BINDINGS_AUTO",
+                           lacking ? lacking : "bufferDeviceAddress", vyre_kernel_name(p->kernel));
     }
     if (p->bindings != VYRE_BINDINGS_DESCRIPTOR &&
         !(p->bindings == VYRE_BINDINGS_AUTO && is_validated)) {

@@ -86,6 +86,11 @@ typedef struct layer_settings {
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
     const char *hide_extension; /* of the device */
+    const char *hide_feature;   /* of the device: one of VY_FEATURES */
+    uint32_t hide_subgroups;    /* VkSubgroupFeatureFlagBits */
+    uint32_t min_subgroup, max_subgroup; /* minSubgroupSize, maxSubgroupSize */
+    uint32_t max_subgroups;              /* maxComputeWorkgroupSubgroups */
+    bool no_pinned_width;                /* requiredSubgroupSizeStages: none */
     uint32_t stop_after;        /* commands recorded behind the n-th dispatch are left out */
     uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
     bool slow_polls; /* semaphores have their old values until someone waits (20,000 looks);
