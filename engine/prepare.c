@@ -67,8 +67,7 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     uint32_t buffers = vy_limits_buffer_count(p->kernel);
     bool is_validated = d->validation >= VYRE_VALIDATION_ON;
     const char *lacking = vy_limits_lacking(&d->snapshot, p->kernel, VYRE_INTERFACE_ADDRESS);
-    const vy_binder *address =
-        lacking ? NULL : vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
+    const vy_binder *address = lacking ? NULL : vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
     if (p->bindings == VYRE_BINDINGS_ADDRESS && !address) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
                            "the device does not have %s (or it was not enabled), and the pipeline "

@@ -84,11 +84,12 @@ static vyre_result check_features(const vy_snapshot *s, const vyre_kernel *kerne
     const char *name = vy_limits_lacking(s, kernel, VYRE_INTERFACE_DESCRIPTOR);
     const char *way = name ? way_round(name) : NULL;
     if (way) {
-        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "the program '%s' needs %s, and the device does not have it (or its host "
-                           "did not enable it: vyre_device_fill_setup does). Fix: %s, or use "
-                           "another device",
-                           vyre_kernel_name(kernel), name, way);
+        return vy_diag_set(
+            diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+            "the program '%s' needs %s, and the device does not have it (or its host "
+            "did not enable it: vyre_device_fill_setup does). Fix: %s, or use "
+            "another device",
+            vyre_kernel_name(kernel), name, way);
     }
     if (name) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
