@@ -361,6 +361,14 @@ static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *s
                : VYRE_TYPE_VOID;
 }
 
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt)
+{
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+    bool is_bitwise = info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
+    return info->kind >= VY_SUBGROUP_REDUCE && !is_bitwise &&
+           vy_type_width(stmt_operand_type(program, stmt)) == 64;
+}
+
 /* The classes of operations that the modules make of the program's. */
 static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
 {
@@ -371,11 +379,8 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
             continue;
         }
         const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
-        bool is_bitwise =
-            info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
         bool is_reduction = info->kind >= VY_SUBGROUP_REDUCE;
-        bool by_lanes =
-            is_reduction && !is_bitwise && vy_type_width(stmt_operand_type(program, stmt)) == 64;
+        bool by_lanes = vy_kernel_is_by_lanes(program, stmt);
         has_vote |= info->kind == VY_SUBGROUP_VOTE;
         has_arithmetic |= is_reduction && !by_lanes;
         has_shuffle |= info->kind == VY_SUBGROUP_LANE || by_lanes;

@@ -89,6 +89,8 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                                   bool is_wide, vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
+/* A subgroup operation that is made of reads of every lane, one by one. */
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt);
 /* What was given, with defaults, checked. */
 vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
                                   vyre_diag *diag);

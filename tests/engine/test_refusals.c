@@ -181,9 +181,21 @@ static void refuse(vyre_device *device, const vyre_kernel *kernel, vyre_binding_
     assert_int_equal(after.pipelines, before.pipelines);
 }
 
+/* --info says so too. */
+static void expect_described(const vyre_device *device, const char *name, bool is_refused)
+{
+    char text[8192], wanted[96];
+    assert_in_range(vyre_device_describe(device, text, sizeof text), 1, sizeof text - 1);
+    (void)snprintf(wanted, sizeof wanted, "refused (%s)", name);
+    if ((strstr(text, wanted) != NULL) != is_refused) {
+        fail_msg("%s \"%s\":\n%s", is_refused ? "no" : "a", wanted, text);
+    }
+}
+
 static void refuse_row(const row *r, uint32_t width)
 {
     vyre_device *device = engine_open(0);
+    expect_described(device, r->needs, true);
     vyre_kernel *kernel = compile(device, r, width);
     refuse(device, kernel, VYRE_BINDINGS_AUTO, r->needs, r->way);
     refuse(device, kernel, VYRE_BINDINGS_DESCRIPTOR, r->needs, r->way);
@@ -206,9 +218,11 @@ static void test_programs_of_the_table_run_on_a_device_that_has_all(void **state
         const row *r = is_class ? &classes[i - VY_COUNT_OF(rows)].row : &rows[i];
         vyre_kernel *kernel = compile(device, r, info.subgroup_size);
         vyre_diag diag;
-        if (vy_snapshot_has(&device->snapshot, r->needs) &&
-            create(device, kernel, VYRE_BINDINGS_AUTO, &diag) != VYRE_OK) {
-            fail_msg("%s: %s", r->needs, diag.message);
+        if (vy_snapshot_has(&device->snapshot, r->needs)) {
+            expect_described(device, r->needs, false);
+            if (create(device, kernel, VYRE_BINDINGS_AUTO, &diag) != VYRE_OK) {
+                fail_msg("%s: %s", r->needs, diag.message);
+            }
         }
         vyre_kernel_destroy(&kernel);
     }
@@ -458,6 +472,7 @@ static void test_divergence_is_refused_without_reconvergence(void **state)
     device = engine_open(0);
     vyre_kernel *plain = compile(device, &r, 0);
     refuse(device, plain, VYRE_BINDINGS_AUTO, extension, "select its operand");
+    expect_described(device, extension, true);
     assert_int_equal(create(device, plain, VYRE_BINDINGS_AUTO, &diag),
                      VYRE_ERROR_UNSUPPORTED_FEATURE);
     assert_int_equal(diag.line, 5);
