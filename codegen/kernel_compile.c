@@ -396,6 +396,19 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
     require(k, k->subgroups.width != 0, "computeFullSubgroups");
 }
 
+/* What the program makes no difference of is left out, so that the same words are one choice. */
+static void narrow_params(compiler *c)
+{
+    const uint32_t f64_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 |
+                               VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    if (!find_type_needs(c->program).has_f64) {
+        c->params.float_modes &= ~f64_modes;
+    }
+    if (!c->kernel->subgroups.is_used) {
+        c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
+    }
+}
+
 static void describe(compiler *c)
 {
     const vyre_program *program = c->program;
@@ -412,6 +425,7 @@ static void describe(compiler *c)
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
     describe_subgroups(k, program);
+    narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->exprs.count; i++) {

@@ -44,7 +44,7 @@ typedef struct vy_token {
     vy_loc loc;
     size_t begin, end; /* bytes of the text */
     vy_name *name;     /* NAME */
-    uint64_t value;    /* INTEGER, UINT64_MAX where it is larger; FLOAT: its bits */
+    uint64_t value;    /* INTEGER; FLOAT: its bits */
 } vy_token;
 
 /* Errors are sticky: the first is kept in `error`, and every later token is END.

@@ -66,7 +66,7 @@ vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
 /* ---- Forms (write.c) ------------------------------------------------------------------------- */
 
 const char *format_suffix(format f);
-vyre_result write_module(const module *m, format f, vy_text *out, vyre_diag *diag);
+vyre_result write_module(const input *in, const module *m, format f, vy_text *out, vyre_diag *diag);
 /* A kernel file with the words for every choice that the command leaves open. */
 vyre_result write_kernel(const command *c, const input *in, vy_text *out, vyre_diag *diag);
 /* All modules and the interface. */
