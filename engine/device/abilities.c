@@ -53,7 +53,10 @@ static void print_types(const printer *p)
     elements(p, "u8 i8, in buffers", "storageBuffer8BitAccess");
     elements(p, "u16 i16 f16 bf16, in buffers", "storageBuffer16BitAccess");
     needing(p, "u64 i64", "shaderInt64", NULL, "native");
-    needing(p, "f64", "shaderFloat64", "shaderInt64", "native");
+    needing(p, "f64", "shaderFloat64", "shaderInt64",
+            info->doubles == VYRE_ANSWER_YES  ? "native"
+            : info->doubles == VYRE_ANSWER_NO ? "refused (denormals or rounding are not kept)"
+                                              : "refused until vyre_device_probe");
     exact(p, "f32 division", info->native_divide);
     exact(p, "f32 square root", info->native_sqrt);
     line(p, "f32 fma", "lowered: by integers");

@@ -214,6 +214,7 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
     vy_fixed_text_printf(&t, "  native division                 %s\n",
                          answer_text(i->native_divide));
     vy_fixed_text_printf(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
+    vy_fixed_text_printf(&t, "  f64 kept and rounded to nearest %s\n", answer_text(i->doubles));
     vy_fixed_text_printf(&t, "  lanes in order                  %s\n", answer_text(i->lane_order));
     vy_fixed_text_printf(&t, "defects:\n  %s\n",
                          i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");

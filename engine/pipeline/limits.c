@@ -174,6 +174,28 @@ static vyre_result check_subgroups(const vy_snapshot *s, const vyre_kernel *kern
     return VYRE_OK;
 }
 
+/* Comparisons, sums and products of f64 are the device's own. */
+static vyre_result check_doubles(const vy_snapshot *s, const vyre_kernel *kernel, vyre_diag *diag)
+{
+    const char *name = NULL;
+    bool is_used = false;
+    for (uint32_t i = 0; (name = vyre_kernel_requirement(kernel, i)) != NULL; i++) {
+        is_used = is_used || strcmp(name, "shaderFloat64") == 0;
+    }
+    if (!is_used || s->info.doubles == VYRE_ANSWER_YES) {
+        return VYRE_OK;
+    }
+    bool is_no = s->info.doubles == VYRE_ANSWER_NO;
+    return vy_diag_set(
+        diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+        "the program '%s' uses f64, and the driver does not promise %s; %s. Fix: %s",
+        vyre_kernel_name(kernel),
+        s->denorm_preserve_64 ? "shaderRoundingModeRTEFloat64" : "shaderDenormPreserveFloat64",
+        is_no ? "a probe found that denormals or rounding are not kept"
+              : "nobody has asked the device",
+        is_no ? "keep to f32, or use another device" : "call vyre_device_probe first");
+}
+
 vyre_result vy_limits_check(const vy_snapshot *s, const vyre_kernel *kernel,
                             const uint32_t workgroup[3], vyre_diag *diag)
 {
@@ -215,5 +237,8 @@ vyre_result vy_limits_check(const vy_snapshot *s, const vyre_kernel *kernel,
                     info->max_push_constants_size, "use another device");
     }
     vyre_result code = check_features(s, kernel, diag);
+    if (code == VYRE_OK) {
+        code = check_doubles(s, kernel, diag);
+    }
     return code == VYRE_OK ? check_subgroups(s, kernel, volume, diag) : code;
 }
