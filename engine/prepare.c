@@ -102,17 +102,18 @@ static vyre_result check_convergence(vyre_pipeline *p, vyre_diag *diag)
         return VYRE_OK;
     }
     bool has = d->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
-    vyre_result code =
-        vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
-                    "the program '%s' has a subgroup operation that only some invocations of a "
-                    "workgroup reach, "
-                    "and %s. Fix: %s",
-                    vyre_kernel_name(p->kernel),
-                    has ? "the kernel was compiled without asking for maximal reconvergence"
-                        : "the device does not have VK_KHR_shader_maximal_reconvergence",
-                    has ? "compile it with vyre_device_kernel_params"
-                        : "move the operation to where all of them are, and select its operand by "
-                          "the condition");
+    vyre_result code = vy_diag_set(
+        diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
+        "the program '%s' has a subgroup operation that only some invocations of a "
+        "workgroup reach, "
+        "and %s. Fix: %s",
+        vyre_kernel_name(p->kernel),
+        has ? "the kernel was compiled without asking for maximal reconvergence"
+            : "the device does not have VK_KHR_shader_maximal_reconvergence (or its host did "
+              "not enable it: vyre_device_setup.reconvergence)",
+        has ? "compile it with vyre_device_kernel_params"
+            : "move the operation to where all of them are, and select its operand by "
+              "the condition");
     return code;
 }
 
