@@ -22,9 +22,9 @@
 #include "codegen/kernel.h"
 
 /* Raised whenever the layout changes, and whenever modules made before would not run with the host
- * side of now: the parameter block, push constants, records, spill slots, the cut into segments; and
- * whenever a pass comes or goes, since what a segment touches, which the file says once, is that of
- * all its words, those compiled later among them. */
+ * side of now: the parameter block, push constants, records, spill slots, the cut into segments;
+ * and whenever a pass comes or goes, since what a segment touches, which the file says once, is
+ * that of all its words, those compiled later among them. */
 #define VY_KERNEL_FILE_VERSION 2u
 
 #define VY_FILE_CHECKSUM_AT 16u

@@ -88,7 +88,7 @@ typedef struct vy_snapshot {
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
     uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
-    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside the former. */
+    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside these. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
     bool signed_zero_inf_nan_64, denorm_preserve_64, rounding_rte_64;
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
