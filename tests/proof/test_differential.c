@@ -132,30 +132,41 @@ static void test_device_agrees_with_interpreter(void **state)
     vyre_device_destroy(&device);
 }
 
-/* Found by a generated program: a driver took x for x + 0 where it knew the zero. */
+/* Found by generated programs: a driver took x for x + 0 where it knew the zero. */
+static void check_zeros(vyre_device *device, const char *type, const char *minus_zero)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "program zeros\nin in_u32: u32[]\nout even_out: %s[7]\nout slots: f32[1]\nkernel {\n"
+             "    let z: %s = %s\n"
+             "    even_out[0] = z + %s(0.0)\n    even_out[1] = %s(0.0) + z\n"
+             "    even_out[2] = z - (-%s(0.0))\n    even_out[3] = z + (-%s(0.0))\n"
+             "    var sum = z\n    for i in 0 .. 2 { sum += %s(i * 0) }\n"
+             "    even_out[4] = sum\n    even_out[5] = %s(0.0) - (z + %s(0.0))\n"
+             "    even_out[6] = z + %s(u32(in_u32[0] > 5))\n"
+             "    atomic_store(slots[0], -0.0)\n    atomic_add(slots[0], 0.0)\n}\n",
+             type, type, minus_zero, type, type, type, type, type, type, type, type);
+    vy_generated info = {.groups = {1, 1, 1}};
+    vy_comparison comparison;
+    info.lengths[vy_generate_find_type("u32")] = 1;
+    info.zero_inputs[vy_generate_find_type("u32")] = true;
+    const vy_mode mode = {.target = VYRE_TARGET_VULKAN_1_2};
+    vy_compare(device, text, strlen(text), &info, &mode, NULL, &comparison);
+    if (comparison.verdict != VY_SAME && comparison.verdict != VY_SKIPPED) {
+        fail_msg("%s: %s", type, comparison.message);
+    }
+}
+
 static void test_minus_zero_plus_zero_is_plus_zero(void **state)
 {
     (void)state;
-    static const char text[] =
-        "program zeros\nin in_u32: u32[]\nout mine_a: u32[6]\nkernel {\n"
-        "    let z = bitcast<f32>(in_u32[0] | 0x80000000u)\n"
-        "    mine_a[0] = bitcast<u32>(z + 0.0)\n    mine_a[1] = bitcast<u32>(0.0 + z)\n"
-        "    mine_a[2] = bitcast<u32>(z - (-0.0))\n    mine_a[3] = bitcast<u32>(z + (-0.0))\n"
-        "    var sum = z\n    for i in 0 .. 2 { sum += f32(i * 0) }\n"
-        "    mine_a[4] = bitcast<u32>(sum)\n    mine_a[5] = bitcast<u32>(0.0 - (z + 0.0))\n}\n";
-    vy_generated info = {.groups = {1, 1, 1}};
-    vy_comparison comparison;
     vyre_device *device = open_device();
     if (!device) {
         return;
     }
-    info.lengths[vy_generate_find_type("u32")] = 1;
-    info.zero_inputs[vy_generate_find_type("u32")] = true;
-    const vy_mode mode = {.target = VYRE_TARGET_VULKAN_1_2};
-    vy_compare(device, text, sizeof text - 1, &info, &mode, NULL, &comparison);
-    if (comparison.verdict != VY_SAME) {
-        fail_msg("%s", comparison.message);
-    }
+    check_zeros(device, "f32", "bitcast<f32>(in_u32[0] | 0x80000000u)");
+    check_zeros(device, "f16", "bitcast<f16>(u16(in_u32[0] | 0x8000u))");
+    check_zeros(device, "f64", "bitcast<f64>(u64(in_u32[0] | 0x80000000u) << 32u)");
     vyre_device_destroy(&device);
 }
 
