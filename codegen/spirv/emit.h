@@ -215,6 +215,7 @@ struct vy_emitter {
     uint32_t inputs[VY_INPUT_COUNT];
     uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3]; /* constants */
+    uint32_t zero_sums;     /* VY_SPEC_ZERO_SUMS, made when first needed */
     uint32_t push_block;
     uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
     uint32_t helpers[VY_HELPER_COUNT];

@@ -1,7 +1,7 @@
 /* Atomics, barriers and records. An atomic is relaxed unless an order is written; an ordered one
  * orders storage and workgroup memory both, at the scope of the memory it acts on. f32 goes through
  * its bits, its sum through a compare-and-exchange loop. Elements have 32 or 64 bits. */
-#include "codegen/spirv/emit.h"
+#include "codegen/spirv/emit_exact.h"
 
 #define BOTH_MEMORIES                                                                              \
     ((uint32_t)SpvMemorySemanticsUniformMemoryMask |                                               \
@@ -60,6 +60,7 @@ static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t
 static uint32_t add_f32(vy_emitter *emitter, vy_atomic_place place, uint32_t word)
 {
     vy_module *m = &emitter->module;
+    vy_format f = vy_format_of(emitter, VYRE_TYPE_F32);
     uint32_t type = vy_type_u32(m);
     uint32_t addend = vy_f32_of(m, word);
     uint32_t relaxed = vy_const_u32(m, SpvMemorySemanticsMaskNone);
@@ -75,7 +76,7 @@ static uint32_t add_f32(vy_emitter *emitter, vy_atomic_place place, uint32_t wor
     vy_jump(m, body);
     vy_emitter_label(emitter, body);
     uint32_t old = vy_f32_of(m, expected);
-    uint32_t sum = vy_f2(m, SpvOpFAdd, old, addend);
+    uint32_t sum = vy_sum(&f, SpvOpFAdd, old, addend);
     uint32_t desired = vy_bits_of(m, sum);
     vy_effect(m, SpvOpAtomicCompareExchange,
               VY_LIST(type, found, place.pointer, place.scope, place.semantics, place.unequal,

@@ -113,6 +113,45 @@ uint32_t vy_round_to_even(const vy_format *f, uint32_t value, uint32_t exponent)
     return vy_i2(k, SpvOpIAdd, rounded, field);
 }
 
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+static uint32_t zero_sums(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    if (!emitter->zero_sums) {
+        emitter->zero_sums =
+            vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0, VY_SPEC_ZERO_SUMS);
+        vy_module_name(m, emitter->zero_sums, "vy_zero_sums");
+    }
+    return emitter->zero_sums;
+}
+
+/* -0 + 0 is +0. A driver that takes x for x + 0 where it knows the zero, after unrolling and
+ * folding of its own, gives -0 (llvmpipe does): put right there and nowhere else. Only two negative
+ * zeros give -0. */
+uint32_t vy_sum(const vy_format *f, SpvOp op, uint32_t a, uint32_t b)
+{
+    vy_module *m = f->m;
+    const vy_ints *k = &f->k;
+    uint32_t sum = vy_exact2(m, op, f->type, a, b);
+    if (f->emitter->ssa->program->fast_math) {
+        return sum;
+    }
+    uint32_t drops_zeros = zero_sums(f->emitter);
+    uint32_t sum_bits = vy_float_bits(f, sum);
+    uint32_t a_bits = vy_float_bits(f, a);
+    uint32_t b_bits = vy_float_bits(f, b);
+    if (op == SpvOpFSub) {
+        b_bits = vy_i1(k, SpvOpNot, b_bits);
+    }
+    uint32_t both = vy_i2(k, SpvOpBitwiseAnd, a_bits, b_bits);
+    both = vy_i2c(k, SpvOpBitwiseAnd, both, f->sign);
+    uint32_t is_negative_zero = vy_ib2c(k, SpvOpIEqual, sum_bits, f->sign);
+    uint32_t is_doubtful = vy_b2(m, SpvOpLogicalAnd, drops_zeros, is_negative_zero);
+    uint32_t zero = vy_float_of_bits(f, both);
+    return vy_select(m, f->type, is_doubtful, zero, sum);
+}
+
 /* ---- Either way ------------------------------------------------------------------------------ */
 
 void vy_begin_native(vy_module *m, vy_native_choice *choice, uint32_t spec_id, const char *name)

@@ -32,6 +32,8 @@ uint32_t vy_format_value(const vy_format *f, uint32_t bits);
  * denormal result drops more bits than the two; where all are dropped it is 0. Exponents up to
  * twice the bias. */
 uint32_t vy_round_to_even(const vy_format *f, uint32_t value, uint32_t exponent);
+/* a + b, or a - b where `op` is OpFSub, with the right zero on every device. */
+uint32_t vy_sum(const vy_format *f, SpvOp op, uint32_t a, uint32_t b);
 
 /* A choice by a specialisation constant. The two ways are blocks and not operands of a select, so
  * that drivers drop the one that is not taken. */

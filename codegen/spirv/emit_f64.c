@@ -144,35 +144,15 @@ static uint32_t emit_rounding(const vy_format *f, const vy_ins *ins, uint32_t va
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
-static bool is_literal(const vy_format *f, uint32_t instruction, uint64_t wanted)
-{
-    uint64_t bits = 0;
-    return vy_emitter_literal(f->emitter, instruction, &bits) && bits == wanted;
-}
-
-/* As for f32: a driver takes x + 0 for x, which is not so where x is -0. */
-static uint32_t add(const vy_format *f, const vy_ins *ins, const uint32_t *operands)
-{
-    bool is_sum = ins->op == VYRE_OP_ADD;
-    uint64_t right = is_sum ? 0 : (uint64_t)1 << 63;
-    SpvOp op = is_sum ? SpvOpFAdd : SpvOpFSub;
-    uint32_t value = vy_exact2(f->m, op, f->type, operands[0], operands[1]);
-    if (!is_literal(f, ins->arg[0], 0) && !is_literal(f, ins->arg[1], right)) {
-        return value;
-    }
-    uint32_t zero = vy_const_f64(f->m, 0);
-    uint32_t is_zero = vy_b2(f->m, SpvOpFOrdEqual, value, zero);
-    return vy_select(f->m, f->type, is_zero, zero, value);
-}
-
 static uint32_t emit_arithmetic(const vy_format *f, const vy_ins *ins, const uint32_t *operands)
 {
     vy_emitter *emitter = f->emitter;
     bool is_fast = emitter->ssa->program->fast_math;
     switch ((int)ins->op) {
     case VYRE_OP_ADD:
+        return vy_sum(f, SpvOpFAdd, operands[0], operands[1]);
     case VYRE_OP_SUB:
-        return add(f, ins, operands);
+        return vy_sum(f, SpvOpFSub, operands[0], operands[1]);
     case VYRE_OP_MUL:
         return vy_exact2(f->m, SpvOpFMul, f->type, operands[0], operands[1]);
     case VYRE_OP_DIV:

@@ -2,7 +2,7 @@
  * where one is due. Signs and NaNs are handled on bits, where no float mode of the device can
  * change them. Division and sqrt: emit_exact.c, fma: emit_fma.c; functions with a tolerance:
  * emit_math.c, emit_trig.c. */
-#include "codegen/spirv/emit.h"
+#include "codegen/spirv/emit_exact.h"
 
 uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits)
 {
@@ -348,30 +348,10 @@ static uint32_t emit_rounding(vy_emitter *emitter, const vy_ins *ins, uint32_t v
     }
 }
 
-/* -0 + 0 is +0. A driver that takes x for x + 0 where it knows the zero, after unrolling and
- * folding of its own, gives -0 (llvmpipe does): put right there and nowhere else. Only two negative
- * zeros give -0. */
 static uint32_t sum_of(vy_emitter *emitter, SpvOp op, const uint32_t *operands)
 {
-    vy_module *m = &emitter->module;
-    uint32_t sum = vy_f2(m, op, operands[0], operands[1]);
-    if (emitter->ssa->program->fast_math) {
-        return sum;
-    }
-    uint32_t drops_zeros =
-        vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0, VY_SPEC_ZERO_SUMS);
-    vy_module_name(m, drops_zeros, "vy_zero_sums");
-    uint32_t sum_bits = vy_bits_of(m, sum);
-    uint32_t a = vy_bits_of(m, operands[0]), b = vy_bits_of(m, operands[1]);
-    if (op == SpvOpFSub) {
-        b = vy_u1(m, SpvOpNot, b);
-    }
-    uint32_t both = vy_u2(m, SpvOpBitwiseAnd, a, b);
-    both = vy_u2c(m, SpvOpBitwiseAnd, both, VY_F32_SIGN);
-    uint32_t is_negative_zero = vy_b2c(m, SpvOpIEqual, sum_bits, VY_F32_SIGN);
-    uint32_t is_doubtful = vy_b2(m, SpvOpLogicalAnd, drops_zeros, is_negative_zero);
-    uint32_t zero = vy_value(m, SpvOpBitcast, vy_type_f32(m), VY_LIST(both));
-    return vy_select_f(m, is_doubtful, zero, sum);
+    vy_format f = vy_format_of(emitter, VYRE_TYPE_F32);
+    return vy_sum(&f, op, operands[0], operands[1]);
 }
 
 static uint32_t fused(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,

@@ -103,7 +103,7 @@ typedef struct vy_snapshot {
     bool lacks_portability; /* adopted: the device offers the subset, and the host left it off */
 } vy_snapshot;
 
-/* Fills what follows from the rest: info.target, info.float_modes, info.missing,
+/* Fills what follows from the rest: info.target, info.float_modes, info.doubles, info.missing,
  * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors. `api_version` is the
  * instance's. */
 void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);

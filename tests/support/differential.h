@@ -63,8 +63,8 @@ void vy_gen_case_print(const vy_gen_case *c, const vy_mode *mode, const vy_compa
                        const char *folder);
 
 /* Runs seeds [first, first + count), each in its mode: prints each difference with its shrunken
- * program (also into the folder VYRE_FUZZ_DIR), and how many were skipped. Returns the number of
- * programs that differ or break. */
+ * program (also into the folder VYRE_FUZZ_DIR), how far it is every ten seconds, and how many were
+ * skipped. Returns the number of programs that differ or break. */
 uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const vy_hooks *hooks);
 
 /* Whether there is a spirv-opt to run. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
@@ -147,6 +148,7 @@ void vy_optimised_free(uint32_t ***owned)
 
 #define MAX_SHOWN    5u
 #define SHRINK_LIMIT 1500u
+#define TOLD_EVERY_S 10
 
 static void show(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_hooks *hooks,
                  vy_comparison *comparison)
@@ -165,9 +167,21 @@ static void show(vyre_device *device, vy_gen_case *c, vy_mode *mode, const vy_ho
     fflush(stdout);
 }
 
+/* One line now and then, so that a long run tells that it lives. */
+static void tell(time_t *told, uint64_t done, uint32_t count, uint32_t bad)
+{
+    time_t now = time(NULL);
+    if (now - *told >= TOLD_EVERY_S) {
+        printf("%llu of %u programs, %u differ\n", (unsigned long long)done, count, bad);
+        fflush(stdout);
+        *told = now;
+    }
+}
+
 uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const vy_hooks *hooks)
 {
     uint32_t bad = 0, skipped = 0;
+    time_t told = time(NULL);
     bool has_optimiser = vy_has_optimiser();
     if (!has_optimiser) {
         printf("there is no spirv-opt: no words are optimised\n");
@@ -189,6 +203,7 @@ uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const
             }
         }
         vy_gen_case_finish(&c);
+        tell(&told, seed - first + 1, count, bad);
     }
     if (skipped) {
         printf("%u programs need what the device does not have\n", skipped);

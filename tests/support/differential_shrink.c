@@ -231,8 +231,8 @@ static void simplify_inputs(shrinker *s)
     }
     for (uint32_t t = 0; vy_generate_type_name(t); t++) {
         vy_generated info = s->best->info;
-        if (info.params[t]) {
-            info.params[t] = 0;
+        if (info.params[t][0] || info.params[t][1]) {
+            memset(info.params[t], 0, sizeof info.params[t]);
             (void)try_info(s, &info);
         }
     }
@@ -357,6 +357,12 @@ static void print_contents(vy_text *out, const vy_gen_case *c, const vyre_bindin
         count = (uint32_t)strtoul(at + strlen(declared), NULL, 10);
     }
     vy_text_printf(out, " --in %s", info->name);
+    if (vy_generate_is_sizes(info->name)) {
+        uint32_t sizes[3];
+        vy_generate_sizes(&c->info, sizes);
+        vy_text_printf(out, "=%u,%u,%u", sizes[0], sizes[1], sizes[2]);
+        return;
+    }
     if (c->info.zero_inputs[row] && count) {
         vy_text_printf(out, "[%u]=zero", count);
         return;
@@ -384,14 +390,16 @@ static void print_arguments(vy_text *out, const vy_gen_case *c, const vyre_kerne
     for (uint32_t p = 0; p < vyre_kernel_param_count(kernel); p++) {
         uint32_t row = vy_generate_find_type(vyre_type_keyword(vyre_kernel_param_type(kernel, p)));
         uint8_t bytes[16] = {0};
-        for (uint32_t i = 0; i < 8; i++) {
-            bytes[i] = (uint8_t)(info->params[row] >> 8 * i);
+        for (uint32_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] = (uint8_t)(info->params[row][i / 8] >> 8 * (i % 8));
         }
         vy_text_printf(out, " --param %s=", vyre_kernel_param_name(kernel, p));
         print_element(out, row, bytes);
     }
     const uint32_t *grid = info->grid == VY_GRID_GROUPS ? info->groups : info->elements;
-    if (info->grid != VY_GRID_OVER) {
+    if (info->grid == VY_GRID_FROM) {
+        vy_text_printf(out, " --max-groups %u", vy_generate_max_groups(info));
+    } else if (info->grid != VY_GRID_OVER) {
         vy_text_printf(out, " --%s %u,%u,%u", info->grid == VY_GRID_GROUPS ? "grid" : "elements",
                        grid[0], grid[1], grid[2]);
     }

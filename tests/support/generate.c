@@ -125,6 +125,16 @@ static void typed_line(vy_gen *g, const char *head, uint32_t type, uint32_t coun
     vy_gen_close(g, part);
 }
 
+/* One that has atomics whose order cannot be told. */
+static uint8_t integer_type(vy_gen *g)
+{
+    uint32_t t;
+    do {
+        t = vy_gen_below(g, g->language->type_count);
+    } while (!g->active[t] || !g->language->atomics[VY_GEN_XOR][t]);
+    return (uint8_t)t;
+}
+
 static void choose_types(vy_gen *g)
 {
     /* Some programs have what every device and every judge knows. */
@@ -150,6 +160,11 @@ static void choose_types(vy_gen *g)
     do {
         g->slots = (uint8_t)vy_gen_below(g, g->language->type_count);
     } while (!g->active[g->slots] || !g->language->atomics[VY_GEN_ADD][g->slots]);
+    g->common = integer_type(g);
+    g->tally = integer_type(g);
+    do {
+        g->rows = (uint8_t)vy_gen_below(g, g->language->type_count);
+    } while (!g->active[g->rows] || !g->language->is_table[g->rows]);
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t t = vy_gen_below(g, g->language->type_count);
         g->owns[t] = g->active[t] && g->language->is_element[t] && (t > T_F32 || i < 4);
@@ -184,9 +199,14 @@ static void choose_grid(vy_gen *g)
     if (g->agnostic && info->grid == VY_GRID_GROUPS) {
         info->grid = VY_GRID_ELEMENTS;
     }
+    if (info->grid == VY_GRID_GROUPS && vy_gen_chance(g, 12)) {
+        info->grid = VY_GRID_FROM;
+        info->more_groups = is_flat && vy_gen_chance(g, 35) ? 1 + vy_gen_below(g, 3) : 0;
+        vy_gen_mark(g, "grid from");
+    }
     memcpy(info->groups, groups, sizeof groups);
     memcpy(info->elements, total, sizeof total);
-    if (info->grid != VY_GRID_GROUPS) {
+    if (info->grid == VY_GRID_OVER || info->grid == VY_GRID_ELEMENTS) {
         /* The last workgroup may be part of one. */
         uint32_t missing = vy_gen_below(g, g->size[0]);
         g->elements -= missing;
@@ -210,6 +230,18 @@ static void directives(vy_gen *g)
     if (g->info->grid == VY_GRID_OVER) {
         line(g, "grid over tallies");
     }
+    if (g->info->grid == VY_GRID_FROM) {
+        line(g, "grid from sizes");
+    }
+    g->has_subgroups = !g->agnostic && vy_gen_chance(g, 30);
+    g->has_divergent = g->has_subgroups && vy_gen_chance(g, 50);
+    /* Widths that devices have: not all of them each. */
+    uint32_t width = vy_gen_chance(g, 50) ? 8 : 32;
+    if (g->has_subgroups && g->size[0] % width == 0 && vy_gen_chance(g, 60)) {
+        vy_gen_mark(g, "subgroup width");
+        snprintf(text, sizeof text, "subgroup %u", width);
+        line(g, text);
+    }
     if (vy_gen_chance(g, 40)) {
         bool until = vy_gen_chance(g, 50);
         vy_gen_mark(g, "fixpoint");
@@ -230,13 +262,13 @@ static void inputs(vy_gen *g)
         if (!g->active[t]) {
             continue;
         }
-        if (g->language->is_value[t] && vy_gen_types[t].components == 1) {
+        if (g->language->is_param[t]) {
             snprintf(text, sizeof text, "param p_%s: %s", vy_gen_types[t].name,
                      vy_gen_types[t].name);
             line(g, text);
-            uint64_t bits[2] = {0};
+            uint64_t *bits = g->info->params[t];
             vy_generate_input(g->info, t, 77 + t, bits);
-            g->info->params[t] = t == T_U32 ? bits[0] % 1000 : bits[0];
+            bits[0] = t == T_U32 ? bits[0] % 1000 : bits[0];
         }
         if (g->language->is_element[t]) {
             typed_line(g, "in in_", t, 0);
@@ -247,6 +279,9 @@ static void inputs(vy_gen *g)
             vy_gen_below(g, 8) == 0 ? vy_gen_below(g, 3) : 60 + vy_gen_below(g, 300);
     }
     line(g, "uniform steady: u32[16]");
+    if (g->info->grid == VY_GRID_FROM) {
+        line(g, vy_gen_chance(g, 50) ? "in sizes: u32[3]" : "uniform sizes: u32[3]");
+    }
 }
 
 static void outputs(vy_gen *g)
@@ -254,7 +289,7 @@ static void outputs(vy_gen *g)
     uint32_t n = g->elements;
     typed_line(g, "out even_out", g->cross, n * VY_GEN_OWN);
     typed_line(g, "out odd_out", g->cross, n * VY_GEN_OWN);
-    typed_line(g, "out common", T_U32, 8);
+    typed_line(g, "out common", g->common, 8);
     typed_line(g, "out totals", T_F32, 2);
     typed_line(g, "out slots", g->slots, n);
     typed_line(g, "out tallies", T_U32, n);
@@ -269,9 +304,17 @@ static void outputs(vy_gen *g)
     typed_line(g, "scratch again", T_U32, 1);
     if (!g->agnostic) {
         typed_line(g, "shared tile", g->tile, g->volume + vy_gen_below(g, 3));
-        typed_line(g, "shared tally", T_U32, 4);
+        typed_line(g, "shared tally", g->tally, 4);
     }
     line(g, "const primes: u32[] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]");
+    uint32_t table = vy_gen_open(g, VY_PART_DECLARATION, 0);
+    vy_gen_printf(g, "const rows: %s[] = [", vy_gen_types[g->rows].name);
+    for (uint32_t i = 0; i < VY_GEN_TABLE; i++) {
+        vy_gen_put(g, i ? ", " : "");
+        vy_gen_constant(g, g->rows);
+    }
+    vy_gen_put(g, "]\n");
+    vy_gen_close(g, table);
     g->big_table = vy_gen_chance(g, 3);
     if (g->big_table) {
         /* Too large for a module. */
@@ -328,15 +371,22 @@ static void functions(vy_gen *g)
     for (uint32_t i = 0; i < 1 + vy_gen_below(g, VY_GEN_FUNCTIONS); i++) {
         pure_function(g, i);
     }
-    line(g, "fn bump(x: u32) -> u32 {\n    atomic_add(common[0u], x & 7u)\n    return x + 1u\n}");
+    uint32_t part = vy_gen_open(g, VY_PART_DECLARATION, 0);
+    vy_gen_put(g, "fn bump(x: u32) -> u32 {\n    atomic_add(common[0u], ");
+    vy_gen_as(g, g->common, "x & 7u");
+    vy_gen_put(g, ")\n    return x + 1u\n}\n");
+    vy_gen_close(g, part);
     if (g->agnostic) {
         return;
     }
-    uint32_t part = vy_gen_open(g, VY_PART_DECLARATION, 0);
-    vy_gen_printf(g,
-                  "fn relay(x: u32) -> u32 {\n    atomic_max(tally[x & 3u], x)\n    barrier\n"
-                  "    let y = tally[%s & 3u]\n    barrier\n    return y\n}\n",
-                  g->here);
+    char element[80];
+    part = vy_gen_open(g, VY_PART_DECLARATION, 0);
+    vy_gen_put(g, "fn relay(x: u32) -> u32 {\n    atomic_max(tally[x & 3u], ");
+    vy_gen_as(g, g->tally, "x");
+    vy_gen_put(g, ")\n    barrier\n    let y = ");
+    snprintf(element, sizeof element, "tally[%s & 3u]", g->here);
+    vy_gen_as_u32(g, g->tally, element);
+    vy_gen_put(g, "\n    barrier\n    return y\n}\n");
     vy_gen_close(g, part);
 }
 

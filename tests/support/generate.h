@@ -17,7 +17,8 @@
 typedef enum vy_gen_grid {
     VY_GRID_GROUPS,
     VY_GRID_ELEMENTS,
-    VY_GRID_OVER /* the program's own */
+    VY_GRID_OVER, /* the program's own */
+    VY_GRID_FROM  /* out of the buffer `sizes`: groups, in x more_groups of them more */
 } vy_gen_grid;
 
 /* What a program is and is run with. */
@@ -26,12 +27,13 @@ typedef struct vy_generated {
     /* What it holds: bit i is the i-th name of vy_generate_construct_name. */
     uint64_t constructs[(VY_GEN_CONSTRUCTS + 63u) / 64u];
     vy_gen_grid grid;
-    uint32_t groups[3];    /* GROUPS */
+    uint32_t groups[3];    /* GROUPS, and the most with FROM */
+    uint32_t more_groups;  /* FROM: that do not run */
     uint32_t elements[3];  /* ELEMENTS */
     uint32_t workgroup[3]; /* another size than the program's, which cannot tell; 0: none */
-    uint32_t lengths[VY_GEN_TYPES]; /* of inputs, by row of their type */
-    bool zero_inputs[VY_GEN_TYPES]; /* all elements are zero */
-    uint64_t params[VY_GEN_TYPES];  /* by row of their type */
+    uint32_t lengths[VY_GEN_TYPES];   /* of inputs, by row of their type */
+    bool zero_inputs[VY_GEN_TYPES];   /* all elements are zero */
+    uint64_t params[VY_GEN_TYPES][2]; /* their bytes, by row of their type */
 } vy_generated;
 
 /* Writes the program of that seed. */
@@ -88,5 +90,10 @@ const char *vy_generate_zero(uint32_t row);
 
 /* One element of an input as it lies in memory (at most 16 bytes), edge values among them. */
 void vy_generate_input(const vy_generated *info, uint32_t row, uint32_t index, void *out);
+/* The buffer that a program's grid is from. */
+bool vy_generate_is_sizes(const char *name);
+void vy_generate_sizes(const vy_generated *info, uint32_t out_sizes[3]);
+/* The most workgroups that may run, or 0 where the program's grid is not from a buffer. */
+uint32_t vy_generate_max_groups(const vy_generated *info);
 
 #endif

@@ -123,6 +123,23 @@ static uint64_t integer_bits(uint32_t kind, uint64_t r, uint32_t width)
     return kind == 1 ? r : r % 300;
 }
 
+bool vy_generate_is_sizes(const char *name)
+{
+    return strcmp(name, "sizes") == 0;
+}
+
+void vy_generate_sizes(const vy_generated *info, uint32_t out_sizes[3])
+{
+    memcpy(out_sizes, info->groups, 3 * sizeof *out_sizes);
+    out_sizes[0] += info->more_groups;
+}
+
+uint32_t vy_generate_max_groups(const vy_generated *info)
+{
+    bool is_from = info->grid == VY_GRID_FROM;
+    return is_from ? info->groups[0] * info->groups[1] * info->groups[2] : 0;
+}
+
 static void put_bits(uint8_t *out, uint64_t bits, uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++) {

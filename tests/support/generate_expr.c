@@ -57,8 +57,15 @@ static const char *const construct_names[] = {
     "several dimensions",
     "uniform buffer",
     "scratch keep",
-
     "out of bounds",
+    "subgroup",
+    "divergent subgroup",
+    "subgroup width",
+    "lane",
+    "grid from",
+    "typed table",
+    "vector param",
+    "swizzle",
 };
 
 #define NAME_COUNT VY_COUNT_OF(construct_names)
@@ -292,6 +299,32 @@ void vy_gen_literal(vy_gen *g, uint32_t type)
     vy_gen_put(g, ")");
 }
 
+void vy_gen_constant(vy_gen *g, uint32_t type)
+{
+    const vy_gen_type *t = &vy_gen_types[type];
+    if (t->components > 1) {
+        vy_gen_printf(g, "%s(", t->name);
+        for (uint32_t i = 0; i < t->components; i++) {
+            vy_gen_put(g, i ? ", " : "");
+            vy_gen_constant(g, g->language->component_of[type]);
+        }
+        vy_gen_put(g, ")");
+        return;
+    }
+    uint64_t bits[2] = {0};
+    vy_generate_input(g->info, type, vy_gen_random(g), bits);
+    uint64_t sign = (uint64_t)1 << (t->width - 1);
+    if (t->kind == VY_GEN_BOOL) {
+        vy_gen_put(g, bits[0] & 1 ? "true" : "false");
+    } else if (t->kind == VY_GEN_FLOAT) {
+        vy_gen_printf(g, "bitcast<%s>(0x%llx)", t->name, (unsigned long long)bits[0]);
+    } else if (t->kind == VY_GEN_UNSIGNED || !(bits[0] & sign)) {
+        vy_gen_printf(g, "%llu", (unsigned long long)bits[0]);
+    } else {
+        vy_gen_printf(g, "-%llu", (unsigned long long)(sign - (bits[0] ^ sign)));
+    }
+}
+
 const char *vy_generate_zero(uint32_t row)
 {
     static const char *const texts[] = {
@@ -338,6 +371,36 @@ void vy_gen_index(vy_gen *g, int depth)
     vy_gen_expr(g, type, depth);
 }
 
+void vy_gen_own_index(vy_gen *g)
+{
+    uint32_t type = T_U32;
+    if (vy_gen_chance(g, 25)) {
+        type = pick_type(g, g->language->is_index);
+    }
+    const vy_gen_type *t = &vy_gen_types[type];
+    if (type == T_U32) {
+        vy_gen_put(g, g->me);
+        return;
+    }
+    vy_gen_printf(g, "%s(%s)", t->name, g->me);
+    if (t->width == 64 && vy_gen_chance(g, 30)) {
+        /* Beyond every buffer for some, in the upper half alone. */
+        vy_gen_printf(g, " | (%s((", t->name);
+        vy_gen_expr(g, T_U32, 1);
+        vy_gen_printf(g, ") & 1u) << %uu)", 32 + vy_gen_below(g, 31));
+    }
+}
+
+void vy_gen_as(vy_gen *g, uint32_t type, const char *text)
+{
+    vy_gen_printf(g, type == T_U32 ? "%.0s%s" : "%s(%s)", vy_gen_types[type].name, text);
+}
+
+void vy_gen_as_u32(vy_gen *g, uint32_t type, const char *text)
+{
+    vy_gen_printf(g, type == T_U32 ? "%s" : "u32(%s)", text);
+}
+
 /* An element of an input whose loads give that type; false where there is none. */
 static bool load(vy_gen *g, uint32_t type)
 {
@@ -376,6 +439,11 @@ static bool word_source(vy_gen *g)
         vy_gen_put(g, builtins[vy_gen_below(g, count)]);
         return true;
     }
+    if (g->has_subgroups && vy_gen_chance(g, 10)) {
+        vy_gen_mark(g, "lane");
+        vy_gen_put(g, vy_gen_chance(g, 75) ? "lane" : "lanes");
+        return true;
+    }
     if (vy_gen_chance(g, 15)) {
         vy_gen_mark(g, "table");
         vy_gen_put(g, g->big_table && vy_gen_chance(g, 50) ? "big[" : "primes[");
@@ -388,7 +456,9 @@ static bool word_source(vy_gen *g)
     }
     if (vy_gen_chance(g, 15)) {
         vy_gen_mark(g, "alias");
-        vy_gen_printf(g, "mine_%s[%s]", vy_gen_chance(g, 50) ? "a" : "b", g->me);
+        vy_gen_printf(g, "mine_%s[", vy_gen_chance(g, 50) ? "a" : "b");
+        vy_gen_own_index(g);
+        vy_gen_put(g, "]");
         return true;
     }
     if (vy_gen_chance(g, 8)) {
@@ -416,7 +486,9 @@ static bool stored_source(vy_gen *g, uint32_t type)
     const char *other = g->segment % 2 ? "even_out" : "odd_out";
     if (g->owns[type] && vy_gen_chance(g, 20)) {
         vy_gen_mark(g, "own buffer");
-        vy_gen_printf(g, "own_%s[%s]", vy_gen_types[type].name, g->me);
+        vy_gen_printf(g, "own_%s[", vy_gen_types[type].name);
+        vy_gen_own_index(g);
+        vy_gen_put(g, "]");
         return true;
     }
     if (type == g->cross && vy_gen_chance(g, 15)) {
@@ -442,8 +514,15 @@ static void source(vy_gen *g, uint32_t type)
     if (type == T_U32 && word_source(g)) {
         return;
     }
-    if (vy_gen_types[type].components == 1 && vy_gen_chance(g, 12)) {
-        vy_gen_mark(g, "param");
+    if (type == g->language->value_of[g->rows] && vy_gen_chance(g, 12)) {
+        vy_gen_mark(g, "typed table");
+        vy_gen_put(g, "rows[");
+        vy_gen_index(g, 1);
+        vy_gen_put(g, vy_gen_chance(g, 80) ? " & 15]" : "]");
+        return;
+    }
+    if (g->active[type] && g->language->is_param[type] && vy_gen_chance(g, 12)) {
+        vy_gen_mark(g, vy_gen_types[type].components == 1 ? "param" : "vector param");
         vy_gen_printf(g, "p_%s", vy_gen_types[type].name);
         return;
     }
@@ -467,6 +546,19 @@ static void operand(vy_gen *g, char letter, uint32_t type, int depth)
         break;
     case 'b':
         vy_gen_expr(g, T_BOOL, depth);
+        break;
+    case 'e':
+        vy_gen_expr(g, g->language->component_of[type], depth);
+        break;
+    case 'S':
+        vy_gen_expr(g,
+                    vy_generate_find_type(vy_gen_types[type].components == 2 ? "u32x2" : "u32x4"),
+                    depth);
+        break;
+    case 'v':
+        vy_gen_expr(g,
+                    vy_generate_find_type(vy_gen_types[type].components == 2 ? "bool2" : "bool4"),
+                    depth);
         break;
     case 'n':
         if (!variable(g, type) && !load(g, type)) {
@@ -564,12 +656,37 @@ static void tolerance_function(vy_gen *g, int depth)
     vy_gen_put(g, ", -1.0, 1.0)) < 8.0)");
 }
 
+/* Components of a vector of such ones, in any order. */
+static bool swizzle(vy_gen *g, uint32_t type, int depth)
+{
+    const vy_language *l = g->language;
+    bool fits[VY_GEN_TYPES] = {false};
+    for (uint32_t t = 0; t < l->type_count; t++) {
+        fits[t] = l->is_value[t] && l->component_of[t] == l->component_of[type];
+    }
+    uint32_t vector = pick_type(g, fits);
+    if (vector == VY_GEN_NONE) {
+        return false;
+    }
+    vy_gen_mark(g, "swizzle");
+    vy_gen_put(g, "(");
+    vy_gen_expr(g, vector, depth);
+    vy_gen_put(g, ").");
+    for (uint32_t i = 0; i < vy_gen_types[type].components; i++) {
+        vy_gen_printf(g, "%c", "xyzw"[vy_gen_below(g, vy_gen_types[vector].components)]);
+    }
+    return true;
+}
+
 /* A vector of parts, or a part of a vector. */
 static bool vector_part(vy_gen *g, uint32_t type, int depth)
 {
     const vy_language *l = g->language;
     bool fits[VY_GEN_TYPES] = {false};
     if (vy_gen_types[type].components > 1) {
+        if (vy_gen_chance(g, 50) && swizzle(g, type, depth)) {
+            return true;
+        }
         if (vy_gen_types[type].kind == VY_GEN_BOOL) {
             return false;
         }

@@ -83,11 +83,32 @@ const vy_gen_op vy_gen_ops[] = {
     {"any", 'c', "T", 8},
     {"all", 'c', "T", 8},
     {"dot", 'c', "TT", 4},
+    {"+", 'i', "Te", 9},
+    {"*", 'i', "eT", 9},
+    {"min", 'c', "Te", 9},
+    {"<<", 'i', "TS", 12},
+    {"select", 'c', "vTT", 6},
 };
 
 const char *const vy_gen_atomics[VY_GEN_ATOMICS] = {
     "atomic_add", "atomic_sub", "atomic_min",      "atomic_max",  "atomic_and",
     "atomic_or",  "atomic_xor", "atomic_exchange", "atomic_load", "atomic_compare_exchange"};
+
+enum { ELECT, VOTE, BALLOT, VALUE, LANE, REDUCE, INCLUSIVE, EXCLUSIVE };
+
+const vy_gen_subgroup vy_gen_subgroups[VYRE_SUBGROUP_COUNT] = {
+#define VYRE_X(name, text, kind, op)                                                               \
+    {text, (kind) != ELECT, (kind) == LANE, (kind) == VOTE, (kind) == BALLOT},
+    VYRE_SUBGROUPS(VYRE_X)
+#undef VYRE_X
+};
+
+/* Sums and products of floats have no order. */
+static const bool is_ordered[VYRE_SUBGROUP_COUNT] = {
+#define VYRE_X(name, text, kind, op) VYRE_OP_##op == VYRE_OP_ADD || VYRE_OP_##op == VYRE_OP_MUL,
+    VYRE_SUBGROUPS(VYRE_X)
+#undef VYRE_X
+};
 
 #define TYPE_COUNT VY_COUNT_OF(vy_gen_types)
 #define OP_COUNT   VY_COUNT_OF(vy_gen_ops)
@@ -171,6 +192,22 @@ static bool takes(uint32_t t, const char *result, const char *before, const char
     return ok;
 }
 
+/* What stands beside vectors: nothing that parses beside scalars. */
+static void put_beside(vy_text *out, char letter, uint32_t type)
+{
+    uint32_t n = vy_gen_types[type].components;
+    if (n == 1) {
+        vy_text_printf(out, "?");
+    } else if (letter == 'e') {
+        put_value(out, type);
+        vy_text_printf(out, ".x");
+    } else if (letter == 'S') {
+        vy_text_printf(out, "u32x%u(w[0])", n);
+    } else {
+        vy_text_printf(out, "(u32x%u(w[0]) < u32x%u(w[1]))", n, n);
+    }
+}
+
 /* The operator over values of T, in two pieces around the first T. */
 static void put_op(const vy_gen_op *op, uint32_t type, vy_text *before, vy_text *after)
 {
@@ -190,6 +227,9 @@ static void put_op(const vy_gen_op *op, uint32_t type, vy_text *before, vy_text 
             } else {
                 put_value(out, type);
             }
+        }
+        if (strchr("eSv", *o)) {
+            put_beside(out, *o, type);
         }
         for (uint32_t i = 0; i < 6; i += 2) {
             if (others[i][0] == *o) {
@@ -287,6 +327,40 @@ static void probe_elements(vy_language *l)
     }
 }
 
+static void probe_declarations(vy_language *l)
+{
+    for (uint32_t t = 0; t < TYPE_COUNT; t++) {
+        vy_generated info = {0};
+        vy_gen g = {.info = &info, .language = l};
+        vy_text text;
+        char declaration[64];
+        snprintf(declaration, sizeof declaration, "param p: %s", vy_gen_types[t].name);
+        l->is_param[t] = l->is_value[t] && parses(declaration, "let x = p");
+        vy_text_init(&text, NULL);
+        g.out = &text;
+        vy_gen_printf(&g, "const c: %s[] = [", vy_gen_types[t].name);
+        vy_gen_constant(&g, t);
+        vy_gen_put(&g, "]");
+        l->is_table[t] = l->is_element[t] && parses(text.data, "let x = c[w[0]]");
+        vy_text_finish(&text);
+    }
+}
+
+static void probe_subgroups(vy_language *l)
+{
+    for (uint32_t t = 0; t < TYPE_COUNT; t++) {
+        for (uint32_t s = 0; s < VYRE_SUBGROUP_COUNT && l->is_value[t]; s++) {
+            const vy_gen_subgroup *subgroup = &vy_gen_subgroups[s];
+            char before[64];
+            bool has_order = is_ordered[s] && vy_gen_types[t].kind == VY_GEN_FLOAT;
+            snprintf(before, sizeof before, "%s(", subgroup->text);
+            l->subgroups[s][t] = !has_order && (subgroup->has_value || t == T_BOOL) &&
+                                 (!subgroup->has_value ||
+                                  takes(t, NULL, before, subgroup->has_lane ? ", w[0])" : ")"));
+        }
+    }
+}
+
 void vy_language_probe(vy_language *out)
 {
     memset(out, 0, sizeof *out);
@@ -303,4 +377,6 @@ void vy_language_probe(vy_language *out)
     }
     probe_pairs(out);
     probe_elements(out);
+    probe_declarations(out);
+    probe_subgroups(out);
 }

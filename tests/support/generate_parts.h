@@ -10,6 +10,7 @@
 #define VY_GEN_FUNCTIONS 3u
 #define VY_GEN_OWN       4u /* elements of even_out and odd_out that belong to one invocation */
 #define VY_GEN_NONE      255u
+#define VY_GEN_TABLE     16u /* elements of rows */
 
 /* ---- Language (generate_language.c) -----------------------------------------------------------
  */
@@ -25,7 +26,7 @@ typedef struct vy_gen_type {
 } vy_gen_type;
 
 /* Operands, one letter each: T the type, u a u32, s an amount (u32 or i32), b a bool, n a T that is
- * no literal. */
+ * no literal; with vectors alone e one of T's components, S amounts and v bools for each. */
 typedef struct vy_gen_op {
     const char *text;
     char form; /* i: infix, p: prefix, c: call */
@@ -46,11 +47,22 @@ typedef struct vy_language {
     bool bitcasts[VY_GEN_TYPES][VY_GEN_TYPES];  /* [to][from] */
     bool atomics[VY_GEN_ATOMICS][VY_GEN_TYPES]; /* elements */
     bool is_index[VY_GEN_TYPES];
+    bool is_param[VY_GEN_TYPES];
+    bool is_table[VY_GEN_TYPES];                       /* elements */
+    bool subgroups[VYRE_SUBGROUP_COUNT][VY_GEN_TYPES]; /* those that are exact */
 } vy_language;
+
+/* Operands: one of elect (nothing), value (x), lane (x and a u32); ballots give no value of x's
+ * type. */
+typedef struct vy_gen_subgroup {
+    const char *text;
+    bool has_value, has_lane, is_vote, is_ballot;
+} vy_gen_subgroup;
 
 extern const vy_gen_type vy_gen_types[];
 extern const vy_gen_op vy_gen_ops[];
 extern const char *const vy_gen_atomics[VY_GEN_ATOMICS];
+extern const vy_gen_subgroup vy_gen_subgroups[VYRE_SUBGROUP_COUNT];
 
 enum { VY_GEN_ADD, VY_GEN_SUB, VY_GEN_MIN, VY_GEN_MAX, VY_GEN_AND, VY_GEN_OR, VY_GEN_XOR };
 
@@ -83,9 +95,13 @@ typedef struct vy_gen {
     const vy_language *language;
     uint64_t state;
     bool active[VY_GEN_TYPES];
-    uint8_t cross;           /* element type of even_out and odd_out */
-    uint8_t tile;            /* of tile */
-    uint8_t slots;           /* of slots */
+    uint8_t cross;         /* element type of even_out and odd_out */
+    uint8_t tile;          /* of tile */
+    uint8_t slots;         /* of slots */
+    uint8_t common, tally; /* of common and tally: integers */
+    uint8_t rows;          /* of the table rows */
+    bool has_subgroups;
+    bool has_divergent;      /* subgroup operations stand anywhere */
     bool owns[VY_GEN_TYPES]; /* own_T exists */
     uint32_t elements;       /* invocations */
     uint32_t size[3];        /* of a workgroup */
@@ -122,6 +138,13 @@ void vy_gen_close(vy_gen *g, uint32_t part);
 uint32_t vy_gen_value_type(vy_gen *g);
 /* A random expression of a type, at most `depth` operators deep (generate_expr.c). */
 void vy_gen_expr(vy_gen *g, uint32_t type, int depth);
+/* A literal in a table. */
+void vy_gen_constant(vy_gen *g, uint32_t type);
+/* The invocation's own element of what has one for each, sometimes by another type of index. */
+void vy_gen_own_index(vy_gen *g);
+/* The value of g->common or g->tally of `text`, a u32, and back. */
+void vy_gen_as(vy_gen *g, uint32_t type, const char *text);
+void vy_gen_as_u32(vy_gen *g, uint32_t type, const char *text);
 /* One whose value is an index: mostly of type u32. */
 void vy_gen_index(vy_gen *g, int depth);
 void vy_gen_literal(vy_gen *g, uint32_t type);

@@ -1,7 +1,14 @@
 /* Random statements for generated programs. What makes programs race-free is said in generate.c. */
 #include "tests/support/generate_parts.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* Whether all invocations of a workgroup are here, or none. */
+static bool meets(const vy_gen *g)
+{
+    return g->uniform && !g->returned && !g->in_loop && !g->agnostic;
+}
 
 static void line_start(vy_gen *g)
 {
@@ -71,7 +78,7 @@ static void declaration(vy_gen *g)
 {
     uint32_t type = vy_gen_value_type(g);
     uint32_t name = g->next_name++;
-    if (vy_gen_chance(g, 12) && vy_gen_types[type].components == 1) {
+    if (vy_gen_chance(g, 16) && vy_gen_types[type].components == 1) {
         vy_gen_mark(g, "array");
         vy_gen_printf(g, "var v%u: %s[%u]", name, vy_gen_types[type].name, 1 + vy_gen_below(g, 12));
         vy_gen_declare(g, name, type, true, true);
@@ -115,15 +122,21 @@ static void store(vy_gen *g)
     vy_gen_mark(g, "store");
     if (is_own && g->owns[type]) {
         vy_gen_mark(g, "own buffer");
-        vy_gen_printf(g, "own_%s[%s] = ", vy_gen_types[type].name, g->me);
+        vy_gen_printf(g, "own_%s[", vy_gen_types[type].name);
+        vy_gen_own_index(g);
+        vy_gen_put(g, "] = ");
         vy_gen_expr(g, g->language->value_of[type], 3);
     } else if (is_own && vy_gen_chance(g, 60)) {
         vy_gen_mark(g, "alias");
-        vy_gen_printf(g, "mine_%s[%s] = ", vy_gen_chance(g, 50) ? "a" : "b", g->me);
+        vy_gen_printf(g, "mine_%s[", vy_gen_chance(g, 50) ? "a" : "b");
+        vy_gen_own_index(g);
+        vy_gen_put(g, "] = ");
         vy_gen_expr(g, T_U32, 2);
     } else if (is_own) {
         vy_gen_mark(g, "scratch keep");
-        vy_gen_printf(g, "kept[%s] = ", g->me);
+        vy_gen_put(g, "kept[");
+        vy_gen_own_index(g);
+        vy_gen_put(g, "] = ");
         vy_gen_expr(g, T_U32, 2);
     } else {
         vy_gen_printf(g, "%s[%s * %uu + (", g->segment % 2 ? "odd_out" : "even_out", g->me,
@@ -153,7 +166,7 @@ static void common_atomic(vy_gen *g)
         return;
     }
     vy_gen_printf(g, "atomic_%s(common[%uu], ", names[op], op == 6 ? 0u : op);
-    vy_gen_expr(g, T_U32, 2);
+    vy_gen_expr(g, g->common, 2);
     vy_gen_put(g, ")");
 }
 
@@ -176,7 +189,9 @@ static void own_atomic(vy_gen *g)
     uint32_t op = vy_gen_below(g, VY_GEN_ATOMICS);
     vy_gen_mark(g, "own atomic");
     if (vy_gen_chance(g, 12)) {
-        vy_gen_printf(g, "atomic_store(slots[%s], ", g->me);
+        vy_gen_put(g, "atomic_store(slots[");
+        vy_gen_own_index(g);
+        vy_gen_put(g, "], ");
         slot_operand(g);
         vy_gen_put(g, vy_gen_chance(g, 30) ? ", release)" : ")");
         return;
@@ -185,7 +200,9 @@ static void own_atomic(vy_gen *g)
         op = (op + 1) % VY_GEN_ATOMICS;
     }
     bool is_load = op == VY_GEN_ATOMICS - 2, is_compare = op == VY_GEN_ATOMICS - 1;
-    vy_gen_printf(g, "let v%u = %s(slots[%s]", name, vy_gen_atomics[op], g->me);
+    vy_gen_printf(g, "let v%u = %s(slots[", name, vy_gen_atomics[op]);
+    vy_gen_own_index(g);
+    vy_gen_put(g, "]");
     for (int i = 0; i < (is_load ? 0 : is_compare ? 2 : 1); i++) {
         vy_gen_put(g, ", ");
         slot_operand(g);
@@ -391,11 +408,15 @@ void vy_gen_shared(vy_gen *g)
     vy_gen_put(g, "atomic_add(tally[(");
     vy_gen_expr(g, T_U32, 1);
     vy_gen_put(g, ") % 4u], ");
-    vy_gen_expr(g, T_U32, 1);
+    vy_gen_expr(g, g->tally, 1);
     vy_gen_put(g, ")\n");
     barrier_line(g);
     line_start(g);
-    vy_gen_printf(g, "tallies[%s] = tally[%s & 3u]\n", g->me, g->here);
+    char element[80];
+    snprintf(element, sizeof element, "tally[%s & 3u]", g->here);
+    vy_gen_printf(g, "tallies[%s] = ", g->me);
+    vy_gen_as_u32(g, g->tally, element);
+    vy_gen_put(g, "\n");
     line_start(g);
     vy_gen_put(g, "barrier");
 }
@@ -442,12 +463,43 @@ static void uniform_loop(vy_gen *g)
 static void effect_call(vy_gen *g)
 {
     uint32_t name = g->next_name++;
-    bool meets = g->uniform && !g->returned && !g->in_loop && !g->agnostic;
     vy_gen_mark(g, "call statement");
-    vy_gen_printf(g, "let v%u = %s(", name, meets && vy_gen_chance(g, 50) ? "relay" : "bump");
+    vy_gen_printf(g, "let v%u = %s(", name, meets(g) && vy_gen_chance(g, 50) ? "relay" : "bump");
     vy_gen_expr(g, T_U32, 2);
     vy_gen_put(g, ")");
     vy_gen_declare(g, name, T_U32, false, false);
+}
+
+/* Over the lanes that are here. */
+static void subgroup(vy_gen *g)
+{
+    const vy_language *l = g->language;
+    uint32_t name = g->next_name++, s, type;
+    do {
+        s = vy_gen_below(g, VYRE_SUBGROUP_COUNT);
+        type = vy_gen_below(g, l->type_count);
+    } while (!g->active[type] || !l->subgroups[s][type]);
+    const vy_gen_subgroup *row = &vy_gen_subgroups[s];
+    vy_gen_mark(g, meets(g) ? "subgroup" : "divergent subgroup");
+    vy_gen_printf(g, "let v%u = %s(", name, row->text);
+    if (row->has_value) {
+        vy_gen_expr(g, type, 2);
+    }
+    if (row->has_lane) {
+        vy_gen_put(g, ", ");
+        vy_gen_expr(g, T_U32, 1);
+        vy_gen_put(g, vy_gen_chance(g, 75) ? " % 9u" : "");
+    }
+    vy_gen_put(g, ")");
+    if (row->is_ballot) {
+        uint32_t words = name;
+        name = g->next_name++;
+        type = T_U32;
+        vy_gen_put(g, "\n");
+        line_start(g);
+        vy_gen_printf(g, "let v%u = v%u.x ^ v%u.y ^ v%u.w", name, words, words, words);
+    }
+    vy_gen_declare(g, name, row->is_vote || !row->has_value ? T_BOOL : type, false, false);
 }
 
 /* ---- Choice -----------------------------------------------------------------------------------
@@ -455,7 +507,7 @@ static void effect_call(vy_gen *g)
 
 typedef struct choice {
     uint8_t weight;
-    bool nests, meets; /* holds statements; the workgroup must meet */
+    bool nests, meets, votes; /* holds statements; the workgroup, a subgroup must meet */
     void (*write)(vy_gen *g);
 } choice;
 
@@ -480,23 +532,24 @@ static void region(vy_gen *g)
 }
 
 static const choice choices[] = {
-    {18, false, false, declaration}, {10, false, false, assign_or_store},
-    {12, false, false, store},       {5, false, false, common_atomic},
-    {6, false, false, own_atomic},   {12, true, false, stmt_if},
-    {5, true, false, stmt_switch},   {8, true, false, stmt_for},
-    {6, true, false, stmt_while},    {3, true, false, block},
-    {3, true, false, region},        {7, false, true, vy_gen_shared},
-    {3, true, true, uniform_loop},   {5, false, false, effect_call},
-    {7, false, false, stmt_jump},
+    {18, false, false, false, declaration}, {10, false, false, false, assign_or_store},
+    {12, false, false, false, store},       {5, false, false, false, common_atomic},
+    {6, false, false, false, own_atomic},   {12, true, false, false, stmt_if},
+    {5, true, false, false, stmt_switch},   {8, true, false, false, stmt_for},
+    {6, true, false, false, stmt_while},    {3, true, false, false, block},
+    {3, true, false, false, region},        {7, false, true, false, vy_gen_shared},
+    {3, true, true, false, uniform_loop},   {5, false, false, false, effect_call},
+    {7, false, false, false, stmt_jump},    {20, false, false, true, subgroup},
 };
 
 static void statement(vy_gen *g)
 {
-    bool meets = g->uniform && !g->returned && !g->in_loop && !g->agnostic;
+    bool can_meet = meets(g), can_vote = g->has_subgroups && (can_meet || g->has_divergent);
     uint32_t total = 0;
     const choice *picked = &choices[0];
     for (uint32_t i = 0; i < VY_COUNT_OF(choices); i++) {
-        if ((choices[i].nests && g->depth > 4) || (choices[i].meets && !meets)) {
+        if ((choices[i].nests && g->depth > 4) || (choices[i].meets && !can_meet) ||
+            (choices[i].votes && !can_vote)) {
             continue;
         }
         total += choices[i].weight;

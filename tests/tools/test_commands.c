@@ -489,6 +489,22 @@ static void test_spv_inspects(void **state)
         assert_file_has("out", "package_closure.seg1: valid for vulkan1.");
         assert_file_has("out", " instructions, ");
     }
+    put_text("lowered.vyre", "program lowered\nworkgroup 8\ninout a : bf16[]\n"
+                             "kernel { let s = subgroup_add(u64(gid.x))\n"
+                             "  a[gid.x] = sqrt(f32(f16(a[0]))) / f32(s) }\n");
+    assert_int_equal(run_tool("vyre-spv", "lowered.vyre", "--stats", NULL), 0);
+    static const char *const lowered[] = {
+        "f16: in f32, rounded", "bf16: in f32", "f32 division: by integers, or constant 4",
+        "f32 square root: by integers", "subgroup reductions of 64 bits: lane by lane"};
+    for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++) {
+        assert_file_has("out", lowered[i]);
+    }
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--stats", NULL), 0);
+    size_t plain_size = 0;
+    char *plain = get_file("out", &plain_size);
+    assert_non_null(plain);
+    assert_null(strstr(plain, "lowered"));
+    free(plain);
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--requires", NULL), 0);
     assert_file_has("out", "vulkanMemoryModel\n");
     assert_int_equal(run_tool("vyre-spv", SHADERS "package_closure.vyre", "--interface", "address",

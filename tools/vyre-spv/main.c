@@ -41,7 +41,8 @@ static const vy_option options[] = {
     {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
     {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
-    {"--stats", OPTION_STATS, NULL, "print sizes of every module and the widths of its numbers"},
+    {"--stats", OPTION_STATS, NULL,
+     "print sizes of every module, the widths of its numbers, and what is lowered"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
     {"--dump-after", OPTION_DUMP, "PASS",
      "print the SSA form of every segment after that pass, or after all"},
@@ -427,6 +428,9 @@ static int inspect(const command *c, const input *in, FILE *out, FILE *err)
             fprintf(out, "%s: valid for %s\n", m->name,
                     c->target == VYRE_TARGET_VULKAN_1_2 ? "vulkan1.2" : "vulkan1.3");
         }
+    }
+    if (c->stats && in->kernel) {
+        print_lowerings(in->kernel, out);
     }
     if (c->requirements && print_requirements(in, out, &diag) != VYRE_OK) {
         code = vy_tool_fail(err, &diag, c->file, NULL, 0);

@@ -1,6 +1,8 @@
 /* SPIR-V modules as words, which need not be trusted: read, checked, counted. */
 #include "tools/vyre-spv/spv.h"
 
+#include "codegen/kernel.h"
+
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,4 +135,12 @@ void print_stats(const module *m, FILE *out)
     print_widths("integers", types.integers, out);
     print_widths("floats", types.floats, out);
     fputc('\n', out);
+}
+
+void print_lowerings(const vyre_kernel *kernel, FILE *out)
+{
+    const char *lowering;
+    for (uint32_t i = 0; (lowering = vy_kernel_lowering(kernel, i)) != NULL; i++) {
+        fprintf(out, "%s: lowered: %s\n", vyre_kernel_name(kernel), lowering);
+    }
 }

@@ -51,6 +51,8 @@ vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre
 /* The same check of words that are in order already. */
 vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag);
 void print_stats(const module *m, FILE *out);
+/* What the program's modules make of other operations, a line for each. */
+void print_lowerings(const vyre_kernel *kernel, FILE *out);
 
 /* ---- SPIRV-Tools (tools.c) ------------------------------------------------------------------- */
 
