@@ -63,9 +63,9 @@ static uint32_t take_params(const vyre_kernel *kernel, const vy_generated *info,
     uint32_t count = 0;
     for (uint32_t p = 0; p < vyre_kernel_param_count(kernel); p++) {
         vyre_type type = vyre_kernel_param_type(kernel, p);
-        uint64_t bits = info->params[vy_generate_find_type(vyre_type_keyword(type))];
+        const uint64_t *bits = info->params[vy_generate_find_type(vyre_type_keyword(type))];
         for (uint32_t w = 0; w < (vyre_type_size(type) + 3) / 4; w++) {
-            words[count++] = (uint32_t)(bits >> 32 * w);
+            words[count++] = (uint32_t)(bits[w / 2] >> 32 * (w % 2));
         }
     }
     return count;
