@@ -132,9 +132,19 @@ int vyre_kernel_is_inexact(const vyre_kernel *kernel)
     return kernel && kernel->is_inexact;
 }
 
+const char *vy_kernel_requirement(const vyre_kernel *kernel, vyre_interface interface,
+                                  uint32_t index)
+{
+    uint32_t own = interface == VYRE_INTERFACE_ADDRESS ? kernel->address_requirement_count : 0;
+    if (index < own) {
+        return kernel->address_requirements[index];
+    }
+    return index - own < kernel->requirement_count ? kernel->requirements[index - own] : NULL;
+}
+
 const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index)
 {
-    return kernel && index < kernel->requirement_count ? kernel->requirements[index] : NULL;
+    return kernel ? vy_kernel_requirement(kernel, kernel->own.interface, index) : NULL;
 }
 
 bool vy_kernel_is_aliased(const vyre_kernel *kernel)

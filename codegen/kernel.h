@@ -56,6 +56,13 @@ typedef struct vy_variant {
  * destroyed. Thread-safety: safe. */
 vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
                               const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag);
+/* As vyre_kernel_requirement, for the words of that interface: the address form's own needs come
+ * first. */
+const char *vy_kernel_requirement(const vyre_kernel *kernel, vyre_interface interface,
+                                  uint32_t index);
+/* What the kernel's program is made of in ways of the library's own, in words for people: entry i, or
+ * NULL past the last. */
+const char *vy_kernel_lowering(const vyre_kernel *kernel, uint32_t index);
 /* Bits by word of the push constants (VY_PUSH_* / 4) that a module of a kernel reads. */
 uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count);
 /* What the kernel's own words are. */

@@ -332,9 +332,12 @@ static void describe_types(compiler *c)
 {
     vyre_kernel *k = c->kernel;
     type_needs needs = find_type_needs(c->program);
-    bool is_address = c->params.interface == VYRE_INTERFACE_ADDRESS;
-    /* In the address form pointers to small elements are made of 64-bit integers. */
-    require(k, needs.has_64 || (is_address && (needs.has_8 || needs.has_16)), "shaderInt64");
+    k->address_requirements[k->address_requirement_count++] = "bufferDeviceAddress";
+    if (!needs.has_64 && (needs.has_8 || needs.has_16)) {
+        /* There pointers to small elements are made of 64-bit integers. */
+        k->address_requirements[k->address_requirement_count++] = "shaderInt64";
+    }
+    require(k, needs.has_64, "shaderInt64");
     require(k, needs.has_f64, "shaderFloat64");
     require(k, needs.has_8, "storageBuffer8BitAccess");
     require(k, needs.has_16, "storageBuffer16BitAccess");
@@ -358,6 +361,14 @@ static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *s
                : VYRE_TYPE_VOID;
 }
 
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt)
+{
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+    bool is_bitwise = info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
+    return info->kind >= VY_SUBGROUP_REDUCE && !is_bitwise &&
+           vy_type_width(stmt_operand_type(program, stmt)) == 64;
+}
+
 /* The classes of operations that the modules make of the program's. */
 static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
 {
@@ -368,11 +379,8 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
             continue;
         }
         const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
-        bool is_bitwise =
-            info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
         bool is_reduction = info->kind >= VY_SUBGROUP_REDUCE;
-        bool by_lanes =
-            is_reduction && !is_bitwise && vy_type_width(stmt_operand_type(program, stmt)) == 64;
+        bool by_lanes = vy_kernel_is_by_lanes(program, stmt);
         has_vote |= info->kind == VY_SUBGROUP_VOTE;
         has_arithmetic |= is_reduction && !by_lanes;
         has_shuffle |= info->kind == VY_SUBGROUP_LANE || by_lanes;
@@ -386,6 +394,19 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
     require(k, has_arithmetic, "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT");
     require(k, k->subgroups.width != 0, "subgroupSizeControl");
     require(k, k->subgroups.width != 0, "computeFullSubgroups");
+}
+
+/* What the program makes no difference of is left out, so that the same words are one choice. */
+static void narrow_params(compiler *c)
+{
+    const uint32_t f64_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 |
+                               VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    if (!find_type_needs(c->program).has_f64) {
+        c->params.float_modes &= ~f64_modes;
+    }
+    if (!c->kernel->subgroups.is_used) {
+        c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
+    }
 }
 
 static void describe(compiler *c)
@@ -404,6 +425,7 @@ static void describe(compiler *c)
     k->passes = program->passes;
     k->is_inexact = program->fast_math;
     describe_subgroups(k, program);
+    narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
@@ -420,7 +442,6 @@ static void describe(compiler *c)
     require(k, is_new, "Vulkan 1.3");
     require(k, is_new, "vulkanMemoryModel");
     require(k, is_new, "vulkanMemoryModelDeviceScope");
-    require(k, c->params.interface == VYRE_INTERFACE_ADDRESS, "bufferDeviceAddress");
     require(k, (c->params.float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0,
             "shaderSignedZeroInfNanPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_DENORM_PRESERVE) != 0,

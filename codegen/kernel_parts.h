@@ -72,8 +72,10 @@ struct vyre_kernel {
     uint32_t longest_range;
     vy_host_step *steps;
     uint32_t first_step;
-    const char *requirements[VY_MAX_REQUIREMENTS];
+    const char *requirements[VY_MAX_REQUIREMENTS]; /* whatever the interface */
     uint32_t requirement_count;
+    const char *address_requirements[2]; /* of the address form besides */
+    uint32_t address_requirement_count;
 };
 
 /* Lets the kernel make other words of itself: holds the program. Once, by whoever makes a kernel;
@@ -87,6 +89,8 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                                   bool is_wide, vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
+/* A subgroup operation that is made of reads of every lane, one by one. */
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt);
 /* What was given, with defaults, checked. */
 vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
                                   vyre_diag *diag);

@@ -66,12 +66,13 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     vyre_device *d = p->device;
     uint32_t buffers = vy_limits_buffer_count(p->kernel);
     bool is_validated = d->validation >= VYRE_VALIDATION_ON;
-    const vy_binder *address = vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
+    const char *lacking = vy_limits_lacking(&d->snapshot, p->kernel, VYRE_INTERFACE_ADDRESS);
+    const vy_binder *address = lacking ? NULL : vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
     if (p->bindings == VYRE_BINDINGS_ADDRESS && !address) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "the device does not have bufferDeviceAddress (or it was not enabled), "
-                           "and the pipeline was asked to use addresses. Fix: use "
-                           "VYRE_BINDINGS_AUTO");
+                           "the device does not have %s (or it was not enabled), and the pipeline "
+                           "of '%s' was asked to use addresses. Fix: use VYRE_BINDINGS_AUTO",
+                           lacking ? lacking : "bufferDeviceAddress", vyre_kernel_name(p->kernel));
     }
     if (p->bindings != VYRE_BINDINGS_DESCRIPTOR &&
         !(p->bindings == VYRE_BINDINGS_AUTO && is_validated)) {
@@ -101,17 +102,18 @@ static vyre_result check_convergence(vyre_pipeline *p, vyre_diag *diag)
         return VYRE_OK;
     }
     bool has = d->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
-    vyre_result code =
-        vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
-                    "the program '%s' has a subgroup operation that only some invocations of a "
-                    "workgroup reach, "
-                    "and %s. Fix: %s",
-                    vyre_kernel_name(p->kernel),
-                    has ? "the kernel was compiled without asking for maximal reconvergence"
-                        : "the device does not have VK_KHR_shader_maximal_reconvergence",
-                    has ? "compile it with vyre_device_kernel_params"
-                        : "move the operation to where all of them are, and select its operand by "
-                          "the condition");
+    vyre_result code = vy_diag_set(
+        diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
+        "the program '%s' has a subgroup operation that only some invocations of a "
+        "workgroup reach, "
+        "and %s. Fix: %s",
+        vyre_kernel_name(p->kernel),
+        has ? "the kernel was compiled without asking for maximal reconvergence"
+            : "the device does not have VK_KHR_shader_maximal_reconvergence (or its host did "
+              "not enable it: vyre_device_setup.reconvergence)",
+        has ? "compile it with vyre_device_kernel_params"
+            : "move the operation to where all of them are, and select its operand by "
+              "the condition");
     return code;
 }
 

@@ -5,28 +5,54 @@ set -uo pipefail
 
 usage() {
     cat <<'EOT'
-usage: tools/gpu-check.sh [--input PACKAGES] [--build DIR] [--quick]
+usage: tools/gpu-check.sh [--input PACKAGES] [--build DIR] [--quick] [--seeds COUNT] [--only REGEX]
+       tools/gpu-check.sh [--build DIR] --pack FILE
 
   --input PACKAGES  a Packages file for the demonstration (default: what apt knows)
   --build DIR       where the build is (default: build)
   --quick           leaves the generated programs out
+  --seeds COUNT     generated programs beyond those of the tests (default: 500)
+  --only REGEX      only the steps whose name matches
+  --pack FILE       runs nothing: writes what a machine without compilers needs beside the checkout,
+                    as a .tar.gz to be unpacked in its root
   --help            this text
 
 Exit: 0 everything passed; 1 something failed; 2 usage.
 EOT
 }
 
-input=()
-build=build
-quick=
+# By area: what a driver or a GPU could get wrong.
+tests=(
+    test_device test_device_memory test_adopt test_adopt_params test_bad_device
+    test_dispatch test_until test_bindings test_sequence test_sequence_life test_ticket test_steady
+    test_instances test_loss test_teardown test_queue test_record test_host_sync test_report
+    test_buffer test_transfer test_transfer_kernels test_gather test_hazards test_cache test_exact
+    test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure
+    test_contract_lifetime
+    test_grid test_fold test_range test_bounds test_wide test_chain test_planted test_planted_parts
+    test_emit_int test_emit_float test_emit_flow
+    test_type_int test_type_float test_type_memory test_type_subgroup
+    test_conform test_conform_atomics test_conform_vectors test_conform_subgroups test_piglit
+    test_subgroup_runs
+    test_programs test_glsl_twins test_catalogue_arrays test_catalogue_graphs
+    test_catalogue_hashes test_catalogue_numbers test_catalogue_text
+)
+
+input=() build=build quick='' seeds=500 only='' pack=''
 while [ $# -gt 0 ]; do
     case $1 in
-    --input | --build)
+    --input | --build | --seeds | --only | --pack)
         if [ $# -lt 2 ]; then
             printf 'gpu-check: error: %s needs a value\n' "$1" >&2
             exit 2
         fi
-        if [ "$1" = --input ]; then input=(--input "$2"); else build=$2; fi
+        case $1 in
+        --input) input=(--input "$2") ;;
+        --build) build=$2 ;;
+        --seeds) seeds=$2 ;;
+        --only) only=$2 ;;
+        --pack) pack=$2 ;;
+        esac
         shift
         ;;
     --quick) quick=1 ;;
@@ -43,28 +69,70 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 bin=$build/bin
 failures=()
+
+# Binaries without their symbols, the libraries of theirs that such a machine lacks, shader twins,
+# Piglit's cases.
+pack() {
+    local names=() name to library
+    to=$(mktemp -d) || exit 1
+    mkdir -p "$to/$bin" "$to/$build/lib/carried"
+    for name in "${tests[@]}" test_differential soak_differential soak_large vyre-run vyre-demo; do
+        [ -x "$bin/$name" ] && names+=("$name")
+    done
+    for name in "${names[@]}"; do
+        strip -o "$to/$bin/$name" "$bin/$name" || exit 1
+        ldd "$bin/$name"
+    done | awk '/libcmocka|libmpfr|libgmp/ { print $3 }' | sort -u | while read -r library; do
+        cp "$library" "$to/$build/lib/carried/"
+    done
+    cp -r "$build/shaders" "$build/CMakeCache.txt" "$to/$build/"
+    if [ -d build/deps/piglit ]; then
+        mkdir -p "$to/build/deps"
+        cp -rL build/deps/piglit "$to/build/deps/"
+    fi
+    tar -C "$to" -czf "$1" . || exit 1
+    rm -rf "$to"
+}
+
+case $build in
+/*) [ -z "$pack" ] || { printf 'gpu-check: error: --pack needs a --build within the checkout\n' >&2; exit 2; } ;;
+esac
+if [ -n "$pack" ]; then
+    pack "$pack"
+    exit
+fi
+
 check() {
+    [[ -z $only || $* =~ $only ]] || return 0
     printf '\n== %s (%d s)\n' "$*" "$SECONDS"
     "$@" || failures+=("$*")
 }
 
-# Some tests open many devices in one process; NVIDIA's driver takes static TLS each time it is loaded
-# and gives none back.
+# Tests read programs and tables below the folder that they were built in.
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt" 2>/dev/null)
+if [ -n "$source" ] && [ ! -d "$source/shaders" ]; then
+    printf 'gpu-check: error: the tests look for their data in %s. Fix: ln -s %s %s\n' \
+        "$source" "$PWD" "$source" >&2
+    exit 1
+fi
+[ -d build/deps/piglit ] && export VYRE_PIGLIT=${VYRE_PIGLIT:-$PWD/build/deps/piglit}
+[ -d "$build/lib/carried" ] &&
+    export LD_LIBRARY_PATH=$PWD/$build/lib/carried${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# Some tests open many devices in one process; NVIDIA's driver takes static TLS each time it is
+# loaded and gives none back.
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4194304
 
 check "$bin/vyre-run" --info
-for test in test_device test_dispatch test_until test_adopt test_bad_device test_chain \
-    test_planted test_conform test_conform_atomics test_programs test_glsl_twins test_emit_int test_emit_float \
-    test_emit_flow test_bindings test_sequence test_transfer test_transfer_kernels test_buffer \
-    test_ticket test_steady test_instances test_loss test_record test_host_sync \
-    test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure \
-    test_grid test_fold test_range test_bounds; do
-    [ -x "$bin/$test" ] && check "$bin/$test"
+for test in "${tests[@]}"; do
+    if [ -x "$bin/$test" ]; then check "$bin/$test"; else failures+=("$test is not built"); fi
 done
-[ -n "$quick" ] || check "$bin/test_differential"
+if [ -z "$quick" ]; then
+    check "$bin/test_differential"
+    check env "VYRE_SEEDS=100001:$seeds" "$bin/soak_differential"
+fi
 # Above 2 and 4 GiB, and above 2^31 elements.
 [ -x "$bin/soak_large" ] && check env VYRE_SOAK_LARGE=2253,4600,9300 "$bin/soak_large"
-check "$bin/vyre-run" --examples shaders/*.vyre
+check "$bin/vyre-run" --examples shaders/*.vyre tests/programs/*.vyre
 check "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}
 
 # Two dispatches and two barriers a pass, nothing else: the cost of a step.
@@ -72,7 +140,8 @@ for groups in 1 132 1056; do
     check "$bin/vyre-run" shaders/life.vyre --param width=16 --passes 10000 \
         --in "cells[$((groups * 256))]=random:1:0:1" --time --warmup 1 --repeat 5 --report
 done
-check "$bin/vyre-run" shaders/scan.vyre --in "x[16776961]=fill:1" --time --warmup 1 --repeat 5 --report
+check "$bin/vyre-run" shaders/scan.vyre --in "x[16776961]=fill:1" --time --warmup 1 --repeat 5 \
+    --report
 
 if [ ${#failures[@]} -gt 0 ]; then
     printf '\ngpu-check: failed after %d s:\n' "$SECONDS" >&2

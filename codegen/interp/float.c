@@ -140,12 +140,3 @@ uint32_t vy_f32_narrow(double value)
 {
     return (uint32_t)vy_float_narrow(vy_float_format_get(VYRE_TYPE_F32), value);
 }
-
-uint32_t vy_bf16_round(uint32_t bits)
-{
-    if ((bits & 0x7fffffffu) > 0x7f800000u) {
-        return 0x7fc0u;
-    }
-    /* The upper half's lowest bit decides a tie; a carry is the next exponent, up to infinity. */
-    return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-}

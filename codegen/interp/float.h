@@ -37,10 +37,6 @@ uint64_t vy_float_narrow(const vy_float_format *format, double value);
 double vy_f32_widen(uint32_t bits);
 uint32_t vy_f32_narrow(double value);
 
-/* The 16 bits of an f32 rounded to bf16: to nearest even, overflow to infinity, any NaN to 0x7fc0.
- * bf16 bits are the upper half of an f32's. */
-uint32_t vy_bf16_round(uint32_t f32_bits);
-
 /* f64, correctly rounded and without any use of the processor's floats, whose flushing, contracting
  * and library are the host's. */
 uint64_t vy_f64_add(uint64_t x, uint64_t y);

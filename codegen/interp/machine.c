@@ -2,6 +2,7 @@
  * statement does. Owns nothing; memory is the arena's that vy_machine_init was given. Frames are an
  * array and not the C stack, so that no chain of calls is too deep. */
 #include "codegen/interp/machine.h"
+#include "codegen/ir/walk.h"
 
 #include <string.h>
 

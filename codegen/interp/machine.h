@@ -193,8 +193,6 @@ vyre_result vy_machine_init(vy_machine *machine, const vyre_program *program, co
 void vy_machine_begin_segment(vy_machine *machine);
 /* Runs the stretch for workgroup `index` (linear). */
 void vy_machine_run_group(vy_machine *machine, uint32_t index);
-/* The variable that a statement declares in the list where it stands, or 0. */
-uint32_t vy_declared_variable(const vy_stmt *stmt);
 
 /* Columns of a variable together, in values. */
 size_t vy_machine_var_size(const vy_machine *machine, uint32_t var);

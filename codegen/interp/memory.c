@@ -71,7 +71,7 @@ static uint64_t value_of(vyre_type type, uint64_t bits)
 
 uint64_t vy_machine_stored(vyre_type type, uint64_t value)
 {
-    return type == VYRE_TYPE_BF16 ? (uint64_t)vy_bf16_round((uint32_t)value) << 16 : value;
+    return type == VYRE_TYPE_BF16 ? (uint64_t)vy_bf16_of_f32((uint32_t)value) << 16 : value;
 }
 
 void vy_machine_load(vy_machine *m, uint32_t buffer, vyre_type index_type, uint64_t index,
@@ -104,7 +104,7 @@ void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, 
     uint8_t *at = memory->bytes + index * memory->element_size;
     for (uint32_t c = 0; c < memory->components; c++) {
         bool is_bf16 = memory->type == VYRE_TYPE_BF16;
-        write_bits(at, memory->component_size, is_bf16 ? vy_bf16_round((uint32_t)*value) : *value);
+        write_bits(at, memory->component_size, is_bf16 ? vy_bf16_of_f32((uint32_t)*value) : *value);
         value += m->volume;
         at += memory->component_size;
     }

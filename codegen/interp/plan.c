@@ -3,6 +3,7 @@
  * the caller's arena. Nothing here follows calls: functions only call earlier ones, so their needs
  * are known when they are used. */
 #include "codegen/interp/machine.h"
+#include "codegen/ir/walk.h"
 
 typedef struct list_at {
     uint32_t first, depth;
@@ -277,23 +278,6 @@ static void plan_list(planner *p, uint32_t first, uint32_t depth)
         } else {
             p->invalid = true;
         }
-    }
-}
-
-uint32_t vy_declared_variable(const vy_stmt *stmt)
-{
-    switch (stmt->kind) {
-    case VY_STMT_LET:
-    case VY_STMT_VAR:
-    case VY_STMT_ARRAY:
-        return stmt->ref;
-    case VY_STMT_ATOMIC:
-    case VY_STMT_UNIFORM_LOAD:
-    case VY_STMT_CALL:
-    case VY_STMT_SUBGROUP:
-        return stmt->result;
-    default:
-        return 0;
     }
 }
 

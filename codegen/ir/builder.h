@@ -20,8 +20,9 @@ typedef enum vy_ref_kind {
 #define VY_REF_INDEX_MASK ((1u << VY_REF_SHIFT) - 1)
 
 enum {
-    VY_NODE_USED = 1,    /* its handle was taken by an operator or a statement */
-    VY_NODE_NEGATIVE = 2 /* of an untyped literal: the value is -bits */
+    VY_NODE_USED = 1,     /* its handle was taken by an operator or a statement */
+    VY_NODE_NEGATIVE = 2, /* of an untyped literal: the value is -bits */
+    VY_NODE_SPECIAL = 4   /* an f32 infinity or NaN that becomes the float type it meets */
 };
 
 /* An expression that is being built. Operands are pool indices; handles are pool_base + index, so
@@ -108,6 +109,8 @@ bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, co
 bool vy_builder_type_op(vyre_builder *b, vyre_op op, const uint32_t *nodes, vyre_type *out_type);
 
 /* builder_expr.c */
+/* inf or nan, of the float type that it meets, f32 where it meets none. */
+vyre_expr vy_builder_special(vyre_builder *b, uint32_t f32_bits);
 /* Takes a handle: its pool index, or VY_NO_NODE after an error. */
 #define VY_NO_NODE 0xffffffffu
 uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what);

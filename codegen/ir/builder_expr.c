@@ -199,6 +199,17 @@ vyre_expr vyre_build_literal(vyre_builder *b, vyre_type type, uint64_t bits)
     return literal(b, type, vy_type_bits(type, bits));
 }
 
+vyre_expr vy_builder_special(vyre_builder *b, uint32_t f32_bits)
+{
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL,
+                                 .type = VYRE_TYPE_F32,
+                                 .flags = VY_NODE_SPECIAL,
+                                 .bits = {f32_bits}});
+}
+
 vyre_expr vyre_build_int(vyre_builder *b, uint64_t value)
 {
     return literal(b, VYRE_TYPE_INT, value);
@@ -509,11 +520,17 @@ vyre_expr vyre_build_swizzle(vyre_builder *b, vyre_expr vector, const char *comp
         picks |= ok ? pick << 2 * count : 0;
     }
     vyre_type result = vy_type_vector(vy_type_component(type), count);
+    if (have == 0) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`.%s` stands behind %s, which has no components. Fix: use the value "
+                        "itself, or make a vector of it, such as `u32x2(x)`",
+                        components ? components : "", vyre_type_keyword(type));
+        return (vyre_expr){0};
+    }
     if (!ok || result == VYRE_TYPE_VOID) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "`.%s` names no components of %s. Fix: name 1, 2 or 4 of %.*s",
-                        components ? components : "", vyre_type_keyword(type), have ? (int)have : 4,
-                        names);
+                        components ? components : "", vyre_type_keyword(type), (int)have, names);
         return (vyre_expr){0};
     }
     return add_node(b, (vy_node){.op = VYRE_OP_SWIZZLE,

@@ -2,6 +2,7 @@
  * their type. An untyped tree holds only literals and operators over them, and is typed as a whole,
  * once, when it meets a typed operand or a statement; so the work is linear. */
 #include "codegen/ir/builder.h"
+#include "codegen/ir/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -128,6 +129,12 @@ static bool check_operand(vyre_builder *b, vyre_op op, vyre_type got, vy_loc loc
     return false;
 }
 
+/* What makes a number a literal of that type. */
+static const char *float_suffix(vyre_type type)
+{
+    return vy_type_width(type) == 64 ? "d" : vy_type_width(type) == 16 ? "h" : "";
+}
+
 /* ---- Untyped literals ------------------------------------------------------------------------ */
 
 /* Whether a float with that many bits in its significand holds the integer. */
@@ -142,12 +149,9 @@ static bool is_exact(uint64_t magnitude, uint32_t precision)
 static void fail_range(vyre_builder *b, const vy_node *node, const char *type, const char *range,
                        const char *fix)
 {
-    /* A reader of text gives the largest value for one that does not fit 64 bits. */
-    const char *at_least = node->bits[0] == UINT64_MAX ? "at least " : "";
     vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, node->loc,
-                    "the integer literal %s%s%" PRIu64 " does not fit %s (%s). Fix: %s",
-                    node->flags & VY_NODE_NEGATIVE ? "-" : "", at_least, node->bits[0], type, range,
-                    fix);
+                    "the integer literal %s%" PRIu64 " does not fit %s (%s). Fix: %s",
+                    node->flags & VY_NODE_NEGATIVE ? "-" : "", node->bits[0], type, range, fix);
 }
 
 static bool settle_integer(vyre_builder *b, vy_node *node, vyre_type type)
@@ -176,6 +180,7 @@ static bool settle_integer(vyre_builder *b, vy_node *node, vyre_type type)
                    width == 64   ? "use a smaller value"
                    : is_negative ? "use a larger value, or i64 with the suffix l"
                    : is_signed   ? "use a smaller value, or an unsigned or wider type"
+                   : width < 32  ? "use a smaller value, or a wider type"
                                  : "use a smaller value, or u64 with the suffix ul");
         return false;
     }
@@ -188,11 +193,14 @@ static bool settle_float(vyre_builder *b, vy_node *node, vyre_type type)
     uint32_t precision = type == VYRE_TYPE_F64 ? 53 : type == VYRE_TYPE_F32 ? 24 : 11;
     uint64_t magnitude = node->bits[0];
     if (!is_exact(magnitude, precision) || (type == VYRE_TYPE_F16 && magnitude > 65504)) {
-        char what[16], range[16];
+        char what[16], range[16], fix[96];
         snprintf(what, sizeof what, "%s exactly", vyre_type_keyword(type));
         snprintf(range, sizeof range, "%u bits", precision);
+        snprintf(fix, sizeof fix, "write it as a float, %s%" PRIu64 ".0%s, which is rounded",
+                 node->flags & VY_NODE_NEGATIVE ? "-" : "", magnitude, float_suffix(type));
         fail_range(b, node, what, range,
-                   "write it as a float, such as 16777217.0, which is rounded");
+                   type == VYRE_TYPE_F16 && magnitude >= 65520 ? "write a smaller value, or use f32"
+                                                               : fix);
         return false;
     }
     node->bits[0] = vy_float_of_integer(type, node->flags & VY_NODE_NEGATIVE, magnitude);
@@ -252,15 +260,63 @@ bool vy_builder_settle(vyre_builder *b, uint32_t root, vyre_type type)
 
 /* ---- Places that need a type ----------------------------------------------------------------- */
 
-static bool fail_mismatch(vyre_builder *b, vy_loc loc, const char *what, vyre_type need,
-                          vyre_type got)
+typedef struct fix_text {
+    char text[128];
+} fix_text;
+
+static bool is_float_literal(const vy_node *node)
 {
-    vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, loc, "%s is %s, but %s is needed. Fix: %s%s%s",
+    return node->op == VYRE_OP_LITERAL && !node->ref && node->type != VYRE_TYPE_INT &&
+           vy_type_is_float((vyre_type)node->type) &&
+           (node->bits[0] & ~((uint64_t)1 << (vy_type_width((vyre_type)node->type) - 1))) <
+               vy_number_infinity((vyre_type)node->type);
+}
+
+/* How a value of type `got` becomes one of `need`. A literal is written anew, since a cast of one
+ * would round it twice. */
+static fix_text conversion_to(vyre_type need, vyre_type got, const vy_node *node)
+{
+    fix_text fix = {"compare it, such as `x != 0`"};
+    uint32_t have = vy_type_components(got), want = vy_type_components(need);
+    if (node && is_float_literal(node) && vy_type_is_float(need) && want == 1) {
+        char number[VY_FLOAT_TEXT_SIZE];
+        uint64_t sign = (uint64_t)1 << (vy_type_width(got) - 1);
+        vy_number_write(got, node->bits[0] & (sign - 1), number);
+        snprintf(fix.text, sizeof fix.text, "write the literal as %s: `%s%s%s`",
+                 vyre_type_keyword(need), node->bits[0] & sign ? "-" : "", number,
+                 float_suffix(need));
+    } else if (have > 1 && have != want) {
+        snprintf(fix.text, sizeof fix.text, "name the components that are meant, such as `v.%s`",
+                 want > 1 ? "xy" : "x");
+    } else if (need != VYRE_TYPE_BOOL) {
+        snprintf(fix.text, sizeof fix.text, "convert it: `%s(...)`", vyre_type_keyword(need));
+    }
+    return fix;
+}
+
+static bool fail_mismatch(vyre_builder *b, const vy_node *node, const char *what, vyre_type need)
+{
+    vyre_type got = (vyre_type)node->type;
+    vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, node->loc, "%s is %s, but %s is needed. Fix: %s",
                     what, vyre_type_keyword(got), vyre_type_keyword(need),
-                    need == VYRE_TYPE_BOOL ? "compare it, such as `x != 0`" : "convert it: `",
-                    need == VYRE_TYPE_BOOL ? "" : vyre_type_keyword(need),
-                    need == VYRE_TYPE_BOOL ? "" : "(...)`");
+                    conversion_to(need, got, node).text);
     return false;
+}
+
+/* inf and nan become infinity and NaN of any float type. */
+static bool settle_special(vy_node *node, vyre_type type)
+{
+    if (!(node->flags & VY_NODE_SPECIAL) || !vy_type_is_float(type)) {
+        return false;
+    }
+    type = vy_type_component(type);
+    uint64_t sign = node->bits[0] >> 31 ? (uint64_t)1 << (vy_type_width(type) - 1) : 0;
+    node->bits[0] =
+        sign | (vy_float_is_nan(VYRE_TYPE_F32, node->bits[0]) ? vy_float_nan(type)
+                                                              : vy_number_infinity(type));
+    node->type = (uint8_t)type;
+    node->flags &= (uint8_t)~VY_NODE_SPECIAL;
+    return true;
 }
 
 bool vy_builder_coerce(vyre_builder *b, uint32_t node, vyre_type type, const char *what)
@@ -269,7 +325,10 @@ bool vy_builder_coerce(vyre_builder *b, uint32_t node, vyre_type type, const cha
     if (got == VYRE_TYPE_INT && type != VYRE_TYPE_BOOL && !vy_type_is_vector(type)) {
         return vy_builder_settle(b, node, type);
     }
-    return got == type || fail_mismatch(b, b->pool.data[node].loc, what, type, got);
+    if (got != type && !vy_type_is_vector(type) && settle_special(&b->pool.data[node], type)) {
+        return true;
+    }
+    return got == type || fail_mismatch(b, &b->pool.data[node], what, type);
 }
 
 bool vy_builder_coerce_index(vyre_builder *b, uint32_t node, const char *what)
@@ -333,7 +392,21 @@ static bool coerce_field(vyre_builder *b, uint32_t node, uint32_t like, const ch
     return vy_builder_coerce(b, node, VYRE_TYPE_U32, what);
 }
 
-static bool fail_mixed(vyre_builder *b, const char *what, vyre_type type, vyre_type other)
+/* A literal of one of two types that can be written anew, NULL where there is none. */
+static const vy_node *find_float_literal(const vyre_builder *b, const uint32_t *nodes,
+                                         uint32_t count, vyre_type type, vyre_type other)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const vy_node *node = &b->pool.data[nodes[i]];
+        if (is_float_literal(node) && (node->type == type || node->type == other)) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+static bool fail_mixed(vyre_builder *b, const char *what, const uint32_t *nodes, uint32_t count,
+                       vyre_type type, vyre_type other)
 {
     if (vy_type_component(type) == VYRE_TYPE_BOOL || vy_type_component(other) == VYRE_TYPE_BOOL) {
         vy_builder_fail(
@@ -343,32 +416,64 @@ static bool fail_mixed(vyre_builder *b, const char *what, vyre_type type, vyre_t
             what, vyre_type_keyword(vy_type_component(type) == VYRE_TYPE_BOOL ? other : type));
         return false;
     }
+    const vy_node *literal = find_float_literal(b, nodes, count, type, other);
+    vyre_type need = type, got = other;
+    if (literal && vy_type_is_float(type) && vy_type_is_float(other)) {
+        got = (vyre_type)literal->type;
+        need = vy_type_component(got == type ? other : type);
+    } else if (vy_type_is_vector(type) != vy_type_is_vector(other)) {
+        /* The scalar takes the type of the vector's components. */
+        got = vy_type_is_vector(type) ? other : type;
+        need = vy_type_component(got == type ? other : type);
+        literal = NULL;
+    } else {
+        literal = NULL;
+    }
+    fix_text fix = conversion_to(need, got, literal);
+    if (!literal && vy_type_components(type) == vy_type_components(other)) {
+        snprintf(fix.text, sizeof fix.text, "convert one of them: `%s(...)`",
+                 vyre_type_keyword(type));
+    }
     vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
-                    "%s mixes %s with %s, and nothing is converted implicitly. Fix: convert one of "
-                    "them: `%s(...)`",
-                    what, vyre_type_keyword(type), vyre_type_keyword(other),
-                    vyre_type_keyword(type));
+                    "%s mixes %s with %s, and nothing is converted implicitly. Fix: %s", what,
+                    vyre_type_keyword(type), vyre_type_keyword(other), fix.text);
     return false;
+}
+
+/* The first type among the nodes, or the first vector of such components; inf and nan count only
+ * where nothing else has a type. */
+static vyre_type common_type(const vyre_builder *b, const uint32_t *nodes, uint32_t count)
+{
+    vyre_type type = VYRE_TYPE_INT;
+    bool is_special = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const vy_node *node = &b->pool.data[nodes[i]];
+        vyre_type other = (vyre_type)node->type;
+        bool is_weak = node->flags & VY_NODE_SPECIAL;
+        bool is_wider = type != VYRE_TYPE_INT && !vy_type_is_vector(type) &&
+                        vy_type_is_vector(other) && vy_type_component(other) == type;
+        if (type == VYRE_TYPE_INT || is_wider ||
+            (is_special && !is_weak && other != VYRE_TYPE_INT)) {
+            is_special = is_weak;
+            type = other;
+        }
+    }
+    return type;
 }
 
 bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, const char *what,
                       vyre_type *out_type)
 {
-    vyre_type type = VYRE_TYPE_INT;
-    for (uint32_t i = 0; i < count; i++) {
-        vyre_type other = (vyre_type)b->pool.data[nodes[i]].type;
-        bool is_wider = type != VYRE_TYPE_INT && !vy_type_is_vector(type) &&
-                        vy_type_is_vector(other) && vy_type_component(other) == type;
-        type = type == VYRE_TYPE_INT || is_wider ? other : type;
-    }
+    vyre_type type = common_type(b, nodes, count);
     *out_type = type;
     for (uint32_t i = 0; i < count; i++) {
         vyre_type other = (vyre_type)b->pool.data[nodes[i]].type;
-        if (other == type || (vy_type_is_vector(type) && vy_type_component(type) == other)) {
+        if (other == type || (vy_type_is_vector(type) && vy_type_component(type) == other) ||
+            settle_special(&b->pool.data[nodes[i]], type)) {
             continue;
         }
         if (other != VYRE_TYPE_INT || vy_type_component(type) == VYRE_TYPE_BOOL) {
-            return fail_mixed(b, what, type, other);
+            return fail_mixed(b, what, nodes, count, type, other);
         }
         if (!vy_builder_settle(b, nodes[i], type)) {
             return false;
@@ -393,7 +498,8 @@ static bool type_same(vyre_builder *b, vyre_op op, const uint32_t *nodes, uint32
 static bool type_settled(vyre_builder *b, vyre_op op, const uint32_t *nodes, uint32_t count,
                          vyre_type *out)
 {
-    vyre_type none = (shape_types(op) & INTEGERS) == 0 ? VYRE_TYPE_F32 : VYRE_TYPE_U32;
+    uint32_t types = shape_types(op);
+    vyre_type none = types & INTEGERS || !(types & FLOATS) ? VYRE_TYPE_U32 : VYRE_TYPE_F32;
     if (!type_same(b, op, nodes, count, out)) {
         return false;
     }

@@ -35,7 +35,8 @@ bool vy_float_is_nan(vyre_type type, uint64_t bits);
 bool vy_float_is_denormal(vyre_type type, uint64_t bits);
 /* The one NaN that operators give: quiet, positive, no payload. */
 uint64_t vy_float_nan(vyre_type type);
-/* The bf16 bits of an f32, to nearest even; a NaN becomes the quiet one. */
+/* The bf16 bits of an f32, to nearest even, overflow to infinity; any NaN becomes 0x7fc0. They are
+ * the upper half of an f32's. */
 uint32_t vy_bf16_of_f32(uint32_t bits);
 /* Component `i` of the value of a LITERAL. */
 uint64_t vy_expr_literal(const vy_expr *expr, uint32_t i);

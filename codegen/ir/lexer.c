@@ -166,7 +166,7 @@ static size_t skip_exponent(const vy_lexer *lexer, size_t at, char letter)
 static void read_integer(vy_lexer *lexer, vy_token *token, size_t begin, uint32_t radix)
 {
     uint64_t value = 0;
-    bool digits = false;
+    bool digits = false, fits = true;
     for (size_t i = begin; i < lexer->at; i++) {
         char c = lexer->text[i];
         if (c == '_') {
@@ -180,11 +180,17 @@ static void read_integer(vy_lexer *lexer, vy_token *token, size_t begin, uint32_
             return;
         }
         digits = true;
-        value = value <= (UINT64_MAX - digit) / radix ? value * radix + digit : UINT64_MAX;
+        fits &= value <= (UINT64_MAX - digit) / radix;
+        value = value * radix + digit;
     }
     if (!digits) {
         vy_lexer_fail(lexer, token->loc, "a number without digits. Fix: write digits behind %.2s",
                       lexer->text + token->begin);
+    }
+    if (!fits) {
+        vy_lexer_fail(lexer, token->loc,
+                      "the integer is at least 2^64 and fits no type, the largest value is "
+                      "18446744073709551615. Fix: write a smaller one, or a float such as 1e20");
     }
     token->kind = VY_TOKEN_INTEGER;
     token->value = value;

@@ -9,29 +9,24 @@
 
 /* Words with a place of their own in the grammar. The first group is reserved, the second may be
  * used as names. */
+/* clang-format off */
 #define VY_RESERVED_WORDS(X)                                                                       \
-    X(IN, "in")                                                                                    \
-    X(OUT, "out")                                                                                  \
-    X(INOUT, "inout")                                                                              \
-    X(SCRATCH, "scratch")                                                                          \
-    X(UNIFORM, "uniform")                                                                          \
-    X(SHARED, "shared")                                                                            \
-    X(PARAM, "param") X(CONST, "const") X(FN, "fn") X(KERNEL, "kernel") X(LET, "let")              \
-        X(VAR, "var") X(IF, "if") X(ELSE, "else") X(SWITCH, "switch") X(CASE, "case")              \
-            X(DEFAULT, "default") X(FOR, "for") X(WHILE, "while") X(BREAK, "break")                \
-                X(CONTINUE, "continue") X(RETURN, "return") X(REGION, "region")                    \
-                    X(BARRIER, "barrier") X(GRID_SYNC, "grid_sync") X(TRAP, "trap")                \
-                        X(TRUE, "true") X(FALSE, "false") X(INF, "inf") X(NAN, "nan")              \
-                            X(LEN, "len") X(BITCAST, "bitcast")
+    X(IN, "in") X(OUT, "out") X(INOUT, "inout") X(SCRATCH, "scratch") X(UNIFORM, "uniform")        \
+    X(SHARED, "shared") X(PARAM, "param") X(CONST, "const") X(FN, "fn") X(KERNEL, "kernel")        \
+    X(LET, "let") X(VAR, "var") X(IF, "if") X(ELSE, "else") X(SWITCH, "switch") X(CASE, "case")    \
+    X(DEFAULT, "default") X(FOR, "for") X(WHILE, "while") X(BREAK, "break")                        \
+    X(CONTINUE, "continue") X(RETURN, "return") X(REGION, "region") X(BARRIER, "barrier")          \
+    X(GRID_SYNC, "grid_sync") X(TRAP, "trap") X(TRUE, "true") X(FALSE, "false") X(INF, "inf")      \
+    X(NAN, "nan") X(LEN, "len") X(BITCAST, "bitcast")
+/* clang-format on */
+/* clang-format off */
 #define VY_FREE_WORDS(X)                                                                           \
-    X(PROGRAM, "program")                                                                          \
-    X(WORKGROUP, "workgroup")                                                                      \
-    X(GRID, "grid")                                                                                \
-    X(OVER, "over")                                                                                \
+    X(PROGRAM, "program") X(WORKGROUP, "workgroup") X(GRID, "grid") X(OVER, "over")                \
     X(FROM, "from") X(FIXPOINT, "fixpoint") X(UNTIL, "until") X(LOOP_LIMIT, "loop_limit")          \
-        X(FAST_MATH, "fast_math") X(KEEP, "keep") X(STEP, "step") X(DOWN, "down") X(AT_X, "x")     \
-            X(AT_Y, "y") X(AT_Z, "z") X(RELAXED, "relaxed") X(ACQUIRE, "acquire")                  \
-                X(RELEASE, "release") X(ACQ_REL, "acq_rel") X(SUBGROUP, "subgroup")
+    X(FAST_MATH, "fast_math") X(KEEP, "keep") X(STEP, "step") X(DOWN, "down") X(AT_X, "x")         \
+    X(AT_Y, "y") X(AT_Z, "z") X(RELAXED, "relaxed") X(ACQUIRE, "acquire") X(RELEASE, "release")    \
+    X(ACQ_REL, "acq_rel") X(SUBGROUP, "subgroup")
+/* clang-format on */
 
 typedef enum vy_word {
     VY_WORD_NONE,

@@ -346,18 +346,20 @@ uint64_t vy_number_read_hex(vyre_type type, const char *text, size_t length)
     return exponent > 2400 ? infinity_of(f) : round_to(f, mantissa, (int)exponent, sticky);
 }
 
-/* The significant digits of "d.ddde+XX", whatever the locale's decimal point is. */
-static uint32_t decimal_digits(double value, int precision, char digits[20], int *exponent)
+/* All digits of a value, which are at most 767, and the exponent of the first one: exact, so that
+ * the thread's rounding mode has nothing to round, and without the locale's decimal point. */
+static void exact_digits(double value, char digits[MAX_DIGITS], int *exponent)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%.*e", precision - 1, value);
+    char text[MAX_DIGITS + 16];
+    snprintf(text, sizeof text, "%.*e", MAX_DIGITS - 10, value);
     uint32_t count = 0;
     const char *at = text;
     for (; *at && *at != 'e'; at++) {
-        if (*at >= '0' && *at <= '9' && count < 19) {
+        if (*at >= '0' && *at <= '9' && count + 1 < MAX_DIGITS) {
             digits[count++] = *at;
         }
     }
+    digits[count] = 0;
     int sign = 1, power = 0;
     for (; *at; at++) {
         if (*at == '-') {
@@ -367,23 +369,50 @@ static uint32_t decimal_digits(double value, int precision, char digits[20], int
         }
     }
     *exponent = sign * power;
-    return count;
+}
+
+/* Whether the digits are above half of the place in front of them, or a half behind an odd one. */
+static bool rounds_up(const char *digits, bool is_odd)
+{
+    if (*digits != '5') {
+        return *digits > '5';
+    }
+    for (digits++; *digits == '0'; digits++) {
+    }
+    return *digits || is_odd;
+}
+
+/* The number of the fewest digits that reads back as these bits, and of those the nearest: it is
+ * one of the two beside the value. The exponent of its last digit goes to *exponent. */
+static uint64_t shortest(vyre_type type, uint64_t bits, int *exponent)
+{
+    char digits[MAX_DIGITS];
+    int first = 0, most = format_of(type).digits;
+    exact_digits(vy_number_value(type, bits), digits, &first);
+    uint64_t below = 0, number = 0;
+    for (int count = 1; count <= most; count++) {
+        below = below * 10 + (uint64_t)(digits[count - 1] - '0');
+        bool up = rounds_up(digits + count, below & 1);
+        *exponent = first - count + 1;
+        for (int other = 0; other < 2; other++) {
+            char text[VY_FLOAT_TEXT_SIZE];
+            number = below + (up != (other == 1));
+            int size =
+                snprintf(text, sizeof text, "%llue%d", (unsigned long long)number, *exponent);
+            if (vy_number_read_decimal(type, text, (size_t)size) == bits) {
+                return number;
+            }
+        }
+    }
+    return number; /* not reached: `most` digits are always enough */
 }
 
 void vy_number_write(vyre_type type, uint64_t bits, char out[VY_FLOAT_TEXT_SIZE])
 {
-    double value = vy_number_value(type, bits);
-    char digits[20] = {0};
-    int exponent = 0, most = format_of(type).digits;
-    for (int precision = 1; precision <= most; precision++) {
-        uint32_t count = decimal_digits(value, precision, digits, &exponent);
-        digits[count] = 0;
-        char text[VY_FLOAT_TEXT_SIZE];
-        int size = snprintf(text, sizeof text, "%se%d", digits, exponent - (int)count + 1);
-        if (vy_number_read_decimal(type, text, (size_t)size) == bits) {
-            break;
-        }
-    }
+    char digits[24];
+    int exponent = 0;
+    uint64_t number = shortest(type, bits, &exponent);
+    exponent += snprintf(digits, sizeof digits, "%llu", (unsigned long long)number) - 1;
     int count = (int)strlen(digits);
     while (count > 1 && digits[count - 1] == '0') {
         digits[--count] = 0;

@@ -76,8 +76,9 @@ vyre_op vy_op_find_call(const char *name, size_t length);
 
 /* One row of the tolerance table: f32 functions that are not bit-exact, no wider than Vulkan's. For
  * arguments in [low, high] the error against the exact result is at most ulp + ulp_slope * |x|
- * units in the last place (POW: |y * log2 x| in place of |x|; |y| for x from 0.5 to 2) or at most
- * `absolute`, whichever is larger; special values as docs/language.md lists them. */
+ * units in the last place (POW: |y * log2 x| in place of |x|; |y| for x from 0.5 to 2, where |y| is
+ * at most 2^20) or at most `absolute`, whichever is larger; special values as docs/language.md
+ * lists them. */
 typedef struct vy_tolerance {
     vyre_op op;
     double low, high; /* domain of the (first) argument */

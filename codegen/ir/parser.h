@@ -126,6 +126,8 @@ uint32_t vy_parse_constant_u32(vy_parser *p);
 vyre_expr vy_parse_expression(vy_parser *p);
 /* The rest of an expression whose first operand is there. */
 vyre_expr vy_parse_expression_after(vy_parser *p, vyre_expr first);
+/* Whether the token goes on with an expression: an infix operator or the '.' of a swizzle. */
+bool vy_parser_goes_on(const vy_parser *p);
 /* The operator of a token in infix position, NONE for others; *out_level is its precedence. */
 vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level);
 /* Takes "(a, b)" behind the name of a function and leaves the values on p->arguments, whose count

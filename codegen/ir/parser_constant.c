@@ -65,10 +65,14 @@ static bool check_range(vy_parser *p, const vy_constant *c)
         return true;
     }
     bool is_shown = c->value >= INT64_MIN && c->value <= UINT64_MAX;
-    vy_parser_fail(p, c->loc, "the constant%s%s does not fit %s. Fix: use a value in %s .. %s",
+    bool is_wider = is_shown && (c->type == VYRE_TYPE_U32 || c->type == VYRE_TYPE_I32);
+    vy_parser_fail(p, c->loc, "the constant%s%s does not fit %s. Fix: use a value in %s .. %s%s",
                    is_shown ? " " : "", is_shown ? text_of(c->value).text : "",
                    c->type == VYRE_TYPE_INT ? "64 bits" : type_text(c->type), text_of(low).text,
-                   text_of(high).text);
+                   text_of(high).text,
+                   !is_wider      ? ""
+                   : c->value < 0 ? ", or i64 with the suffix l"
+                                  : ", or u64 with the suffix ul");
     return false;
 }
 
@@ -206,12 +210,12 @@ static vy_constant apply_prefix(vy_parser *p, vy_token_kind kind, vy_constant c,
         c.value = -c.value;
         check_range(p, &c);
     } else if (kind == VY_TOKEN_COMPLEMENT && is_integer(c.type)) {
-        /* An untyped one is u32, or u64 where it needs to be. */
-        bool is_unsigned = c.type == VYRE_TYPE_INT ? c.value >= 0 : !vy_type_is_signed(c.type);
-        vy_wide all = c.type != VYRE_TYPE_INT ? largest(c.type)
-                      : c.value > UINT32_MAX  ? (vy_wide)UINT64_MAX
-                                              : (vy_wide)UINT32_MAX;
-        c.value = is_unsigned ? all - c.value : -c.value - 1;
+        /* Its width decides what it is, so an untyped one becomes u32, or u64 where it must. */
+        if (c.type == VYRE_TYPE_INT && c.value >= 0) {
+            c.type = c.value > UINT32_MAX ? VYRE_TYPE_U64 : VYRE_TYPE_U32;
+        }
+        bool is_unsigned = c.type != VYRE_TYPE_INT && !vy_type_is_signed(c.type);
+        c.value = is_unsigned ? largest(c.type) - c.value : -c.value - 1;
     } else if (kind == VY_TOKEN_NOT && c.type == VYRE_TYPE_BOOL) {
         c.value = !c.value;
     } else {
@@ -389,6 +393,25 @@ static uint64_t float_bits(vy_parser *p, const vy_constant *c, vyre_type type)
     return bits;
 }
 
+/* Of the literals of a type; none where they need none or have none. */
+static const char *suffix_of(vyre_type type)
+{
+    switch ((int)type) {
+    case VYRE_TYPE_I32:
+        return "i";
+    case VYRE_TYPE_I64:
+        return "l";
+    case VYRE_TYPE_U64:
+        return "ul";
+    case VYRE_TYPE_F16:
+        return "h";
+    case VYRE_TYPE_F64:
+        return "d";
+    default:
+        return "";
+    }
+}
+
 uint64_t vy_constant_bits(vy_parser *p, const vy_constant *constant, vyre_type *type)
 {
     vy_constant c = *constant;
@@ -417,8 +440,11 @@ uint64_t vy_constant_bits(vy_parser *p, const vy_constant *constant, vyre_type *
         return special_bits(need, &c);
     }
     if (c.type != need) {
-        vy_parser_fail(p, c.loc, "the constant is %s, but %s is needed. Fix: write one of type %s",
-                       type_text(c.type), vyre_type_keyword(need), vyre_type_keyword(need));
+        const char *suffix = suffix_of(need);
+        vy_parser_fail(p, c.loc,
+                       "the constant is %s, but %s is needed. Fix: write one of type %s%s%s",
+                       type_text(c.type), vyre_type_keyword(need), vyre_type_keyword(need),
+                       *suffix ? ", with the suffix " : "", suffix);
         return 0;
     }
     return is_float(c.type) ? c.bits : vy_type_bits(need, (uint64_t)c.value);

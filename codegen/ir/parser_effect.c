@@ -93,8 +93,7 @@ void vy_parse_atomic(vy_parser *p, vy_name *result, vyre_type type)
     if (!check_result_type(p, buffer, type, loc)) {
         return;
     }
-    uint32_t level;
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vy_parser_fail(p, p->token.loc,
                        "an atomic is no part of an expression. Fix: bind it first: let old = "
                        "%s(...)",
@@ -116,8 +115,7 @@ void vy_parse_uniform_load(vy_parser *p, vy_name *result, vyre_type type)
     if (p->lexer.failed || !buffer || !check_result_type(p, buffer, type, loc)) {
         return;
     }
-    uint32_t level;
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vy_parser_fail(p, p->token.loc,
                        "a uniform load is no part of an expression. Fix: bind it first: let x = "
                        "uniform b[i]");
@@ -154,8 +152,7 @@ void vy_parse_subgroup(vy_parser *p, vy_name *result, vyre_type type)
     if (p->lexer.failed) {
         return;
     }
-    uint32_t level;
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vy_parser_fail(p, p->token.loc,
                        "a subgroup operation is no part of an expression. Fix: bind it first: let "
                        "x = %s(...)",

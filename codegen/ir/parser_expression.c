@@ -42,6 +42,13 @@ vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level)
     return VYRE_OP_NONE;
 }
 
+bool vy_parser_goes_on(const vy_parser *p)
+{
+    uint32_t level;
+    return vy_parser_is(p, VY_TOKEN_DOT) ||
+           vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE;
+}
+
 /* ---- Operands -------------------------------------------------------------------------------- */
 
 static bool fits(vyre_type type, uint64_t value)
@@ -69,11 +76,6 @@ static vyre_expr parse_number(vy_parser *p)
         return no_expr;
     }
     return vyre_build_literal(p->builder, type, token.value);
-}
-
-static vyre_expr build_f32_bits(vy_parser *p, uint32_t bits)
-{
-    return vyre_build_literal(p->builder, VYRE_TYPE_F32, bits);
 }
 
 /* An expression in parentheses or brackets whose opening token was taken. */
@@ -327,9 +329,9 @@ static vyre_expr parse_word(vy_parser *p, const vy_token *token)
     case VY_WORD_FALSE:
         return vyre_build_bool(p->builder, token->name->word == VY_WORD_TRUE);
     case VY_WORD_INF:
-        return build_f32_bits(p, 0x7f800000u);
+        return vy_builder_special(p->builder, 0x7f800000u);
     case VY_WORD_NAN:
-        return build_f32_bits(p, 0x7fc00000u);
+        return vy_builder_special(p->builder, 0x7fc00000u);
     case VY_WORD_LEN:
         return parse_length(p, token->loc);
     case VY_WORD_BITCAST:
@@ -561,7 +563,7 @@ vyre_expr vy_parse_expression_after(vy_parser *p, vyre_expr first)
 {
     open_operator open[LEVEL_COUNT]; /* of strictly rising levels */
     uint32_t count = 0;
-    vyre_expr right = first;
+    vyre_expr right = parse_swizzles(p, first);
     for (;;) {
         uint32_t level = 0;
         vyre_op op = vy_parser_infix((vy_token_kind)p->token.kind, &level);

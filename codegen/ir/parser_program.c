@@ -228,7 +228,8 @@ static void parse_table_element(vy_parser *p, vyre_type type, vy_loc loc)
     vy_constant value = vy_parse_constant(p);
     uint64_t bits = vy_constant_bits(p, &value, &type);
     if (type == VYRE_TYPE_BF16) {
-        bits = vy_bf16_of_f32((uint32_t)bits);
+        /* What is a bf16 already keeps its bits, a NaN's too. */
+        bits = bits & 0xffffu ? vy_bf16_of_f32((uint32_t)bits) : bits >> 16;
     }
     add_bytes(p, bits, vyre_type_size(type), loc);
 }

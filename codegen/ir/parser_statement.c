@@ -82,7 +82,6 @@ static bool parse_call_value(vy_parser *p, vy_name *result, vyre_type type, vyre
     vy_loc loc = p->token.loc;
     vy_parser_advance(p);
     uint32_t before = vy_parse_arguments(p, function, loc);
-    uint32_t level;
     if (p->lexer.failed) {
         return true;
     }
@@ -90,7 +89,7 @@ static bool parse_call_value(vy_parser *p, vy_name *result, vyre_type type, vyre
     p->arguments.count = before;
     vyre_ref callee = {function->ref};
     vy_parser_at(p, loc);
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vyre_expr call = vyre_build_call(p->builder, callee, arguments, function->parameters);
         *out_value = vy_parse_expression_after(p, call);
         return false;

@@ -44,9 +44,15 @@ static void print_binding(vy_printer *p, const vy_stmt *stmt)
     bool is_let = stmt->kind == VY_STMT_LET;
     /* A call alone behind `let x =` is a call statement; in parentheses it is an expression. */
     bool is_call = is_let && p->program->exprs.data[stmt->x.root].op == VYRE_OP_CALL;
-    vy_text_printf(p->out, "%s %s = %s", is_let ? "let" : "var", variable_name(p, stmt->ref),
+    /* Integers of 8 and 16 bits have no suffix: they take the type of the declaration. */
+    vyre_type type = (vyre_type)p->program->exprs.data[stmt->x.root].type;
+    bool is_typed = vy_type_is_integer(type) && vy_type_width(type) < 32 &&
+                    p->program->exprs.data[stmt->x.root].op == VYRE_OP_LITERAL &&
+                    p->is_untyped[stmt->x.root];
+    vy_text_printf(p->out, "%s %s%s%s = %s", is_let ? "let" : "var", variable_name(p, stmt->ref),
+                   is_typed ? " : " : "", is_typed ? vyre_type_keyword(type) : "",
                    is_call ? "(" : "");
-    vy_print_expression(p, &stmt->x, false, is_call);
+    vy_print_expression(p, &stmt->x, is_typed, is_call);
     if (is_call) {
         vy_text_append(p->out, ")", 1);
     }

@@ -78,18 +78,9 @@ static const char *leaf_text(const analysis *a, const vy_stmt *stmt)
             if (!a->expr_differs[i]) {
                 continue;
             }
-            switch (expr->op) {
-            case VYRE_OP_BUILTIN:
-                return vy_builtin_text((vyre_builtin)expr->ref);
-            case VYRE_OP_VARIABLE:
-            case VYRE_OP_ELEMENT:
-                return p->vars.data[expr->ref].name;
-            case VYRE_OP_LOAD:
-                return p->buffers.data[expr->ref].name;
-            case VYRE_OP_CALL:
-                return p->functions.data[expr->ref].name;
-            default:
-                break;
+            const char *name = vy_expr_name(p, expr);
+            if (name) {
+                return name;
             }
         }
     }

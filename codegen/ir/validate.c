@@ -61,6 +61,26 @@ const char *vy_stmt_text(vy_stmt_kind kind)
 
 /* ---- Header ---------------------------------------------------------------------------------- */
 
+const char *vy_expr_name(const vyre_program *program, const vy_expr *expr)
+{
+    switch (expr->op) {
+    case VYRE_OP_BUILTIN:
+        return vy_builtin_text((vyre_builtin)expr->ref);
+    case VYRE_OP_VARIABLE:
+    case VYRE_OP_ELEMENT:
+        return program->vars.data[expr->ref].name;
+    case VYRE_OP_LOAD:
+    case VYRE_OP_LENGTH:
+        return program->buffers.data[expr->ref].name;
+    case VYRE_OP_TABLE:
+        return program->tables.data[expr->ref].name;
+    case VYRE_OP_CALL:
+        return program->functions.data[expr->ref].name;
+    default:
+        return NULL;
+    }
+}
+
 static void check_workgroup(vy_validator *v)
 {
     const uint32_t *size = v->program->workgroup;

@@ -46,22 +46,8 @@ static const char *offender_text(const syncs *s)
 {
     const vyre_program *p = s->v->program;
     const vy_expr *expr = &p->exprs.data[s->offender];
-    switch (expr->op) {
-    case VYRE_OP_BUILTIN:
-        return vy_builtin_text((vyre_builtin)expr->ref);
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_ELEMENT:
-        return p->vars.data[expr->ref].name;
-    case VYRE_OP_LOAD:
-    case VYRE_OP_LENGTH:
-        return p->buffers.data[expr->ref].name;
-    case VYRE_OP_TABLE:
-        return p->tables.data[expr->ref].name;
-    case VYRE_OP_CALL:
-        return p->functions.data[expr->ref].name;
-    default:
-        return "an f32 value";
-    }
+    const char *name = vy_expr_name(p, expr);
+    return name ? name : "a value that is neither bool, u32 nor i32";
 }
 
 static void fail_placement(const syncs *s, const vy_stmt *sync)

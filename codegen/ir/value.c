@@ -114,5 +114,6 @@ uint32_t vy_bf16_of_f32(uint32_t bits)
     if (vy_float_is_nan(VYRE_TYPE_F32, bits)) {
         return 0x7fc0u;
     }
+    /* The upper half's lowest bit decides a tie; a carry is the next exponent, up to infinity. */
     return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
 }

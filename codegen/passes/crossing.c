@@ -25,23 +25,6 @@ typedef struct crossing_walk {
     VY_VEC(uint32_t) work;
 } crossing_walk;
 
-static uint32_t declared_by(const vy_stmt *stmt)
-{
-    switch (stmt->kind) {
-    case VY_STMT_LET:
-    case VY_STMT_VAR:
-    case VY_STMT_ARRAY:
-        return stmt->ref;
-    case VY_STMT_ATOMIC:
-    case VY_STMT_UNIFORM_LOAD:
-    case VY_STMT_CALL:
-    case VY_STMT_SUBGROUP:
-        return stmt->result;
-    default:
-        return 0;
-    }
-}
-
 static void add_mention(crossing_walk *w, uint32_t segment, uint32_t var, bool assigned)
 {
     uint32_t at = w->stamp[var];
@@ -93,7 +76,7 @@ static void add_tree(crossing_walk *w, uint32_t segment, uint32_t root)
         if (i != root && stmt->next) {
             (void)vy_vec_push(w->s->arena, &w->work, stmt->next);
         }
-        if (vy_stmt_is_container((vy_stmt_kind)stmt->kind)) {
+        if (vy_stmt_has_lists((vy_stmt_kind)stmt->kind)) {
             if (stmt->other) {
                 (void)vy_vec_push(w->s->arena, &w->work, stmt->other);
             }
@@ -112,7 +95,7 @@ static void scan_segments(crossing_walk *w)
         w->first_mention[g] = w->mentions.count;
         for (uint32_t i = 0; i < segment->stmt_count; i++) {
             uint32_t stmt = split->stmts.data[segment->first_stmt + i];
-            uint32_t var = declared_by(&w->s->program->stmts.data[stmt]);
+            uint32_t var = vy_declared_variable(&w->s->program->stmts.data[stmt]);
             if (var) {
                 w->declaration[var] = stmt;
                 split->vars[var].home = g;

@@ -20,12 +20,12 @@ vy_format vy_format_of(vy_emitter *emitter, vyre_type type)
     return f;
 }
 
-uint32_t vy_float_bits(const vy_format *f, uint32_t value)
+uint32_t vy_format_bits(const vy_format *f, uint32_t value)
 {
     return vy_i1(&f->k, SpvOpBitcast, value);
 }
 
-uint32_t vy_float_of_bits(const vy_format *f, uint32_t bits)
+uint32_t vy_format_value(const vy_format *f, uint32_t bits)
 {
     return vy_v1(f->m, SpvOpBitcast, f->type, bits);
 }
@@ -35,7 +35,7 @@ vy_float_parts vy_take_apart(const vy_format *f, uint32_t value)
     vy_module *m = f->m;
     const vy_ints *k = &f->k;
     vy_float_parts parts;
-    parts.bits = vy_float_bits(f, value);
+    parts.bits = vy_format_bits(f, value);
     parts.magnitude = vy_i2c(k, SpvOpBitwiseAnd, parts.bits, f->magnitude);
     parts.is_zero = vy_ib2c(k, SpvOpIEqual, parts.magnitude, 0);
     parts.is_inf = vy_ib2c(k, SpvOpIEqual, parts.magnitude, f->infinity);
@@ -219,7 +219,7 @@ static uint32_t divide_exactly(const vy_format *f, uint32_t a, uint32_t b)
     no_number = vy_b2(m, SpvOpLogicalOr, no_number, both);
     uint32_t nan = vy_ic(k, f->nan);
     value = vy_select_i(k, no_number, nan, value);
-    return vy_float_of_bits(f, value);
+    return vy_format_value(f, value);
 }
 
 /* No zero reaches the instruction: a driver was seen to take the quotient of a literal zero for 0,
@@ -228,8 +228,8 @@ static uint32_t divide_natively(const vy_format *f, uint32_t a, uint32_t b)
 {
     vy_module *m = f->m;
     const vy_ints *k = &f->k;
-    uint32_t a_bits = vy_float_bits(f, a);
-    uint32_t b_bits = vy_float_bits(f, b);
+    uint32_t a_bits = vy_format_bits(f, a);
+    uint32_t b_bits = vy_format_bits(f, b);
     uint32_t a_magnitude = vy_i2c(k, SpvOpBitwiseAnd, a_bits, f->magnitude);
     uint32_t b_magnitude = vy_i2c(k, SpvOpBitwiseAnd, b_bits, f->magnitude);
     uint32_t a_is_zero = vy_ib2c(k, SpvOpIEqual, a_magnitude, 0);
@@ -239,7 +239,7 @@ static uint32_t divide_natively(const vy_format *f, uint32_t a, uint32_t b)
     uint32_t dividend = vy_select(m, f->type, a_is_zero, one, a);
     uint32_t divisor = vy_select(m, f->type, b_is_zero, one, b);
     uint32_t quotient = vy_exact2(m, SpvOpFDiv, f->type, dividend, divisor);
-    uint32_t bits = vy_float_bits(f, quotient);
+    uint32_t bits = vy_format_bits(f, quotient);
     uint32_t magnitude = vy_i2c(k, SpvOpBitwiseAnd, bits, f->magnitude);
     uint32_t no_number = vy_ib2c(k, SpvOpUGreaterThan, magnitude, f->infinity);
 
@@ -252,7 +252,7 @@ static uint32_t divide_natively(const vy_format *f, uint32_t a, uint32_t b)
     no_number = vy_b2(m, SpvOpLogicalOr, no_number, both);
     uint32_t nan = vy_ic(k, f->nan);
     bits = vy_select_i(k, no_number, nan, bits);
-    return vy_float_of_bits(f, bits);
+    return vy_format_value(f, bits);
 }
 
 static uint32_t divide(const vy_format *f, uint32_t a, uint32_t b, uint32_t spec_id,
@@ -400,7 +400,7 @@ static uint32_t root_exactly(const vy_format *f, uint32_t a, uint32_t *block)
     no_number = vy_b2(m, SpvOpLogicalOr, no_number, x.is_nan);
     uint32_t nan = vy_ic(k, f->nan);
     value = vy_select_i(k, no_number, nan, value);
-    return vy_float_of_bits(f, value);
+    return vy_format_value(f, value);
 }
 
 static uint32_t square_root(const vy_format *f, uint32_t a, vyre_type type, uint32_t spec_id,

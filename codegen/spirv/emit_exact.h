@@ -25,8 +25,8 @@ typedef struct vy_float_parts {
 
 vy_format vy_format_of(vy_emitter *emitter, vyre_type type);
 vy_float_parts vy_take_apart(const vy_format *f, uint32_t value);
-uint32_t vy_float_bits(const vy_format *f, uint32_t value);
-uint32_t vy_float_of_bits(const vy_format *f, uint32_t bits);
+uint32_t vy_format_bits(const vy_format *f, uint32_t value);
+uint32_t vy_format_value(const vy_format *f, uint32_t bits);
 /* The magnitude's bits of value * 2^(exponent - bias - precision - 1), value in [2, 4) *
  * 2^precision with its lowest bit saying whether more was there: rounded to nearest even; a
  * denormal result drops more bits than the two; where all are dropped it is 0. Exponents up to

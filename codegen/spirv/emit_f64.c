@@ -5,14 +5,14 @@
 
 static uint32_t masked(const vy_format *f, uint32_t value, SpvOp op, uint64_t mask)
 {
-    uint32_t bits = vy_float_bits(f, value);
+    uint32_t bits = vy_format_bits(f, value);
     bits = vy_i2c(&f->k, op, bits, mask);
-    return vy_float_of_bits(f, bits);
+    return vy_format_value(f, bits);
 }
 
 static uint32_t magnitude_of(const vy_format *f, uint32_t value)
 {
-    uint32_t bits = vy_float_bits(f, value);
+    uint32_t bits = vy_format_bits(f, value);
     return vy_i2c(&f->k, SpvOpBitwiseAnd, bits, f->magnitude);
 }
 
@@ -63,20 +63,20 @@ static uint32_t extreme(const vy_format *f, uint32_t a, uint32_t b, bool is_min)
     vy_module *m = f->m;
     uint32_t value = vy_glsl(m, is_min ? GLSLstd450NMin : GLSLstd450NMax, f->type, a, b);
     uint32_t equal = vy_b2(m, SpvOpFOrdEqual, a, b);
-    uint32_t a_bits = vy_float_bits(f, a);
-    uint32_t b_bits = vy_float_bits(f, b);
+    uint32_t a_bits = vy_format_bits(f, a);
+    uint32_t b_bits = vy_format_bits(f, b);
     uint32_t joined = vy_i2(&f->k, is_min ? SpvOpBitwiseOr : SpvOpBitwiseAnd, a_bits, b_bits);
-    uint32_t same = vy_float_of_bits(f, joined);
+    uint32_t same = vy_format_value(f, joined);
     return vy_select(m, f->type, equal, same, value);
 }
 
 static uint32_t copy_sign(const vy_format *f, uint32_t magnitude, uint32_t sign)
 {
     uint32_t bits = magnitude_of(f, magnitude);
-    uint32_t sign_bits = vy_float_bits(f, sign);
+    uint32_t sign_bits = vy_format_bits(f, sign);
     sign_bits = vy_i2c(&f->k, SpvOpBitwiseAnd, sign_bits, f->sign);
     bits = vy_i2(&f->k, SpvOpBitwiseOr, bits, sign_bits);
-    return vy_float_of_bits(f, bits);
+    return vy_format_value(f, bits);
 }
 
 /* 1 with the value's sign, or 0 for zeros and NaN. */
@@ -86,12 +86,12 @@ static uint32_t sign_of(const vy_format *f, uint32_t value)
     uint32_t magnitude = magnitude_of(f, value);
     uint32_t less = vy_i2c(k, SpvOpISub, magnitude, 1);
     uint32_t has_sign = vy_ib2c(k, SpvOpULessThan, less, f->infinity);
-    uint32_t bits = vy_float_bits(f, value);
+    uint32_t bits = vy_format_bits(f, value);
     bits = vy_i2c(k, SpvOpBitwiseAnd, bits, f->sign);
     bits = vy_i2c(k, SpvOpBitwiseOr, bits, (uint64_t)f->bias << (f->precision - 1));
     uint32_t zero = vy_ic(k, 0);
     bits = vy_select_i(k, has_sign, bits, zero);
-    return vy_float_of_bits(f, bits);
+    return vy_format_value(f, bits);
 }
 
 /* ---- Rounding -------------------------------------------------------------------------------- */

@@ -243,7 +243,7 @@ static uint32_t fuse_exactly(const vy_format *f, uint32_t a, uint32_t b, uint32_
     no_number = vy_b2(m, SpvOpLogicalOr, no_number, z.is_nan);
     uint32_t nan = vy_ic(k, f->nan);
     bits = vy_select_i(k, no_number, nan, bits);
-    return vy_float_of_bits(f, bits);
+    return vy_format_value(f, bits);
 }
 
 static uint32_t fuse(vy_emitter *emitter, const uint32_t *operands, vyre_type type,

@@ -60,7 +60,8 @@ enum {
     VY_SPEC_WORKGROUP_Y = 1,
     VY_SPEC_WORKGROUP_Z = 2,
     VY_SPEC_FOLDED = 3,            /* bool: the launched grid is not the logical one; the launched
-                                      workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
+                                      workgroups count linearly, x fastest, up to
+                                      VY_PARAM_GROUP_TOTAL */
     VY_SPEC_NATIVE_DIVIDE = 4,     /* bool: OpFDiv is correctly rounded on this device */
     VY_SPEC_NATIVE_SQRT = 5,       /* bool: so is Sqrt */
     VY_SPEC_NATIVE_FMA = 6,        /* bool: Fma of f32 is rounded once, denormals kept */

@@ -1,5 +1,6 @@
 /* What the library says about devices: the list, the info, the text of --info, kernel parameters.
  */
+#include "engine/device/abilities.h"
 #include "engine/device/device.h"
 
 #include <stdio.h>
@@ -132,7 +133,17 @@ static void add_limits(vy_fixed_text *t, const vy_snapshot *s)
                          (unsigned long long)i->mappable_memory_size);
 }
 
-static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
+/* The modes of one width, as the bits of f32's. */
+static void add_modes(vy_fixed_text *t, const char *what, uint32_t modes)
+{
+    vy_fixed_text_printf(
+        t, "  %s %s%s%s%s\n", what,
+        modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE ? " SignedZeroInfNanPreserve" : "",
+        modes & VYRE_FLOAT_DENORM_PRESERVE ? " DenormPreserve" : "",
+        modes & VYRE_FLOAT_ROUNDING_RTE ? " RoundingModeRTE" : "", modes ? "" : " none");
+}
+
+static void add_kernels(vy_fixed_text *t, const vy_snapshot *s, bool by_address)
 {
     const vyre_device_info *i = &s->info;
     vy_fixed_text_printf(t, "kernels:\n");
@@ -140,13 +151,9 @@ static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
                          i->target == VYRE_TARGET_VULKAN_1_3
                              ? "vulkan1.3, SPIR-V 1.6, Vulkan memory model"
                              : "vulkan1.2, SPIR-V 1.5, GLSL450 memory model");
-    vy_fixed_text_printf(t, "  interface        descriptor\n");
-    vy_fixed_text_printf(
-        t, "  float modes     %s%s%s%s\n",
-        i->float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE ? " SignedZeroInfNanPreserve" : "",
-        i->float_modes & VYRE_FLOAT_DENORM_PRESERVE ? " DenormPreserve" : "",
-        i->float_modes & VYRE_FLOAT_ROUNDING_RTE ? " RoundingModeRTE" : "",
-        i->float_modes ? "" : " none");
+    vy_fixed_text_printf(t, "  interface        %s\n", by_address ? "address" : "descriptor");
+    add_modes(t, "float modes    ", i->float_modes & 7);
+    add_modes(t, "float64 modes  ", i->float_modes >> 3);
     vy_fixed_text_printf(t, "  barriers         %s\n",
                          s->has[VY_FEATURE_synchronization2] ? "synchronization2" : "Vulkan 1.0");
     if (i->timestamp_ns > 0) {
@@ -197,13 +204,17 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
                              s->has_extension[e] ? "yes" : "no");
     }
     add_limits(&t, s);
-    add_lowerings(&t, s);
+    vyre_kernel_params kernel;
+    vyre_device_kernel_params(device, &kernel);
+    add_kernels(&t, s, kernel.interface == VYRE_INTERFACE_ADDRESS);
+    vy_abilities_print(&t, s, device->validation >= VYRE_VALIDATION_ON);
     vy_fixed_text_printf(&t, "probes:\n");
     vy_fixed_text_printf(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
     vy_fixed_text_printf(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
     vy_fixed_text_printf(&t, "  native division                 %s\n",
                          answer_text(i->native_divide));
     vy_fixed_text_printf(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
+    vy_fixed_text_printf(&t, "  f64 kept and rounded to nearest %s\n", answer_text(i->doubles));
     vy_fixed_text_printf(&t, "  lanes in order                  %s\n", answer_text(i->lane_order));
     vy_fixed_text_printf(&t, "defects:\n  %s\n",
                          i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");

@@ -274,9 +274,9 @@ static void take_extensions(const vy_instance_table *vki, VkPhysicalDevice physi
         s->has_extension[VY_EXTENSION_EXT_device_fault] = fault.deviceFault;
     }
     if (s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]) {
-        VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR flow = {
-            .sType =
-                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR};
+        VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR flow = {0};
+        flow.sType =
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR;
         VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                               .pNext = &flow};
         vki->vkGetPhysicalDeviceFeatures2(physical, &features);

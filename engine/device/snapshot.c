@@ -116,6 +116,8 @@ void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
                        ? VYRE_TARGET_VULKAN_1_3
                        : VYRE_TARGET_VULKAN_1_2;
     info->float_modes = float_modes(s);
+    const uint32_t kept = VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    info->doubles = (info->float_modes & kept) == kept ? VYRE_ANSWER_YES : VYRE_ANSWER_UNKNOWN;
     if (info->offset_alignment < MIN_OFFSET_ALIGNMENT) {
         info->offset_alignment = MIN_OFFSET_ALIGNMENT;
     }

@@ -88,7 +88,7 @@ typedef struct vy_snapshot {
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
     uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
-    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside the former. */
+    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside these. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
     bool signed_zero_inf_nan_64, denorm_preserve_64, rounding_rte_64;
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
@@ -103,7 +103,7 @@ typedef struct vy_snapshot {
     bool lacks_portability; /* adopted: the device offers the subset, and the host left it off */
 } vy_snapshot;
 
-/* Fills what follows from the rest: info.target, info.float_modes, info.missing,
+/* Fills what follows from the rest: info.target, info.float_modes, info.doubles, info.missing,
  * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors. `api_version` is the
  * instance's. */
 void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);

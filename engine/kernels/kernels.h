@@ -60,5 +60,15 @@ const uint32_t *vy_kernel_exact_4(uint32_t *out_word_count);
 const uint32_t *vy_kernel_exact_5(uint32_t *out_word_count);
 const uint32_t *vy_kernel_exact_6(uint32_t *out_word_count);
 const uint32_t *vy_kernel_exact_7(uint32_t *out_word_count);
+/* What the device does with f64: engine/exec/probe.c. By the modes of f64; needs shaderFloat64 and
+ * shaderInt64. */
+const uint32_t *vy_kernel_doubles_0(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_1(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_2(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_3(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_4(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_5(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_6(uint32_t *out_word_count);
+const uint32_t *vy_kernel_doubles_7(uint32_t *out_word_count);
 
 #endif

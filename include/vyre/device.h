@@ -146,6 +146,10 @@ typedef struct vyre_device_info {
     /* Whether the lanes of a subgroup are consecutive invocations of a workgroup: probed. Programs
      * that use subgroups run on no other device. */
     vyre_answer lane_order;
+    /* Whether f64 keeps denormals and rounds sums and products to nearest even: promised by the
+     * driver (the F64 modes of float_modes), or probed. Programs that use f64 run on no other
+     * device. */
+    vyre_answer doubles;
     int has_addresses; /* kernels reach buffers by address */
     int has_calibrated_timestamps;
     int has_memory_budget; /* the driver tells; otherwise the library counts its own */

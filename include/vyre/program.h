@@ -152,15 +152,15 @@ typedef enum vyre_op {
 } vyre_op;
 
 /* Built-in values, all u32. lane: of the invocation in its subgroup, lanes: of the subgroup. */
+/* clang-format off */
 #define VYRE_BUILTINS(X)                                                                           \
-    X(GID_X, "gid.x")                                                                              \
-    X(GID_Y, "gid.y")                                                                              \
-    X(GID_Z, "gid.z") X(LID_X, "lid.x") X(LID_Y, "lid.y") X(LID_Z, "lid.z") X(WID_X, "wid.x")      \
-        X(WID_Y, "wid.y") X(WID_Z, "wid.z") X(GROUP_SIZE_X, "group_size.x")                        \
-            X(GROUP_SIZE_Y, "group_size.y") X(GROUP_SIZE_Z, "group_size.z")                        \
-                X(NUM_GROUPS_X, "num_groups.x") X(NUM_GROUPS_Y, "num_groups.y")                    \
-                    X(NUM_GROUPS_Z, "num_groups.z") X(PASS, "pass") X(LANE, "lane")                \
-                        X(LANES, "lanes")
+    X(GID_X, "gid.x") X(GID_Y, "gid.y") X(GID_Z, "gid.z") X(LID_X, "lid.x") X(LID_Y, "lid.y")      \
+    X(LID_Z, "lid.z") X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z")                        \
+    X(GROUP_SIZE_X, "group_size.x") X(GROUP_SIZE_Y, "group_size.y")                                \
+    X(GROUP_SIZE_Z, "group_size.z") X(NUM_GROUPS_X, "num_groups.x")                                \
+    X(NUM_GROUPS_Y, "num_groups.y") X(NUM_GROUPS_Z, "num_groups.z") X(PASS, "pass")                \
+    X(LANE, "lane") X(LANES, "lanes")
+/* clang-format on */
 
 typedef enum vyre_builtin {
 #define VYRE_X(name, text) VYRE_BUILTIN_##name,
@@ -170,14 +170,15 @@ typedef enum vyre_builtin {
 } vyre_builtin;
 
 /* Read-modify-write and other atomic operations on storage and shared memory. */
+/* clang-format off */
 #define VYRE_ATOMICS(X)                                                                            \
     /* name, text, value operands, gives a value */                                                \
-    X(ADD, "atomic_add", 1, 1)                                                                     \
-    X(SUB, "atomic_sub", 1, 1)                                                                     \
-    X(MIN, "atomic_min", 1, 1) X(MAX, "atomic_max", 1, 1) X(AND, "atomic_and", 1, 1)               \
-        X(OR, "atomic_or", 1, 1) X(XOR, "atomic_xor", 1, 1) X(EXCHANGE, "atomic_exchange", 1, 1)   \
-            X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1) X(LOAD, "atomic_load", 0, 1)      \
-                X(STORE, "atomic_store", 1, 0)
+    X(ADD, "atomic_add", 1, 1) X(SUB, "atomic_sub", 1, 1) X(MIN, "atomic_min", 1, 1)               \
+    X(MAX, "atomic_max", 1, 1) X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1)                 \
+    X(XOR, "atomic_xor", 1, 1) X(EXCHANGE, "atomic_exchange", 1, 1)                                \
+    X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1) X(LOAD, "atomic_load", 0, 1)              \
+    X(STORE, "atomic_store", 1, 0)
+/* clang-format on */
 
 typedef enum vyre_atomic {
 #define VYRE_X(name, text, operands, result) VYRE_ATOMIC_##name,
@@ -187,9 +188,13 @@ typedef enum vyre_atomic {
 } vyre_atomic;
 
 /* Subgroup operations. A row's kind: which operands (x, y) it takes and what it gives.
- *   VOTE (bool) -> bool   BALLOT (bool) -> u32x4: bit of lane l in component l / 32   ELECT () ->
- * bool VALUE (T) -> T   LANE (T, u32) -> T   REDUCE, INCLUSIVE, EXCLUSIVE (T) -> T T is any number
- * or vector of numbers (AND, OR, XOR: integers), bool too for VALUE and LANE. */
+ *   ELECT () -> bool
+ *   VOTE (bool) -> bool
+ *   BALLOT (bool) -> u32x4: bit of lane l in component l / 32
+ *   VALUE (T) -> T
+ *   LANE (T, u32) -> T
+ *   REDUCE, INCLUSIVE, EXCLUSIVE (T) -> T
+ * T is any number or vector of numbers (AND, OR, XOR: integers), bool too for VALUE and LANE. */
 #define VYRE_SUBGROUPS(X)                                                                          \
     /* name, text, kind, operator */                                                               \
     X(ELECT, "subgroup_elect", ELECT, NONE)                                                        \

@@ -108,5 +108,5 @@ int main(void)
         THREE(life),
         cmocka_unit_test(test_bfs_reaches_the_far_end_of_a_long_path),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

@@ -12,7 +12,7 @@
 #define CHECK(got, ...)                                                                            \
     do {                                                                                           \
         const uint32_t list[] = {__VA_ARGS__};                                                     \
-        vy_case_check(got, list, sizeof list / sizeof *list);                                      \
+        interp_case_check(got, list, sizeof list / sizeof *list);                                  \
     } while (0)
 
 /* One workgroup of `volume` invocations l = lid.x, with o[l] and r[l] to write; 0 elsewhere. */
@@ -22,10 +22,10 @@ static void run(uint32_t width, uint32_t volume, const char *body, uint32_t *out
     (void)snprintf(text, sizeof text,
                    "program t workgroup %u out o : u32[%u]\nkernel { let l = lid.x %s }\n", volume,
                    count, body);
-    vy_case c = {.params = {.groups = {1}, .subgroup_width = width}};
+    interp_case c = {.params = {.groups = {1}, .subgroup_width = width}};
     memset(out, 0, count * sizeof *out);
-    vy_case_bind(&c, out, count);
-    vy_case_run_ok(&c, text);
+    interp_case_bind(&c, out, count);
+    interp_case_run_ok(&c, text);
 }
 
 static void test_lanes_are_consecutive_local_indices(void **state)
@@ -41,11 +41,11 @@ static void test_lanes_are_consecutive_local_indices(void **state)
     run(1, 3, "o[l] = lane + lanes * 100", out, 3);
     CHECK(out, 100, 100, 100);
     /* Of three dimensions x counts fastest. */
-    vy_case c = {.params = {.groups = {1}, .subgroup_width = 8}};
+    interp_case c = {.params = {.groups = {1}, .subgroup_width = 8}};
     uint32_t dims[24] = {0};
-    vy_case_bind(&c, dims, 24);
-    vy_case_run_ok(&c, "program t workgroup 4, 3, 2 out o : u32[24]\n"
-                       "kernel { o[lid.x + 4 * lid.y + 12 * lid.z] = lane }\n");
+    interp_case_bind(&c, dims, 24);
+    interp_case_run_ok(&c, "program t workgroup 4, 3, 2 out o : u32[24]\n"
+                           "kernel { o[lid.x + 4 * lid.y + 12 * lid.z] = lane }\n");
     for (uint32_t i = 0; i < 24; i++) {
         assert_int_equal(dims[i], i % 8);
     }
@@ -112,7 +112,7 @@ static void test_lanes_read_each_other(void **state)
         char body[200];
         (void)snprintf(body, sizeof body, "let v = %s o[l] = v", rows[i].operation);
         run(4, 7, body, out, 8);
-        vy_case_check(out, rows[i].expected, 8);
+        interp_case_check(out, rows[i].expected, 8);
     }
 }
 
@@ -166,7 +166,7 @@ static void test_reductions_and_scans(void **state)
         char body[200];
         (void)snprintf(body, sizeof body, "let v = %s o[l] = v", rows[i].operation);
         run(4, 6, body, out, 6);
-        vy_case_check(out, rows[i].expected, 6);
+        interp_case_check(out, rows[i].expected, 6);
     }
 }
 
@@ -195,14 +195,14 @@ static void test_only_active_lanes_take_part(void **state)
         out, 8);
     CHECK(out, 9, 0, 9, 9, 9, 9, 9, 9);
     /* The same statement by way of a function, from two branches. */
-    vy_case c = {.params = {.groups = {1}, .subgroup_width = 8}};
+    interp_case c = {.params = {.groups = {1}, .subgroup_width = 8}};
     uint32_t calls[8] = {0};
-    vy_case_bind(&c, calls, 8);
-    vy_case_run_ok(&c, "program t workgroup 8 out o : u32[8]\n"
-                       "fn sum(x : u32) -> u32 { let s = subgroup_add(x) return s }\n"
-                       "kernel { let l = lid.x var v = 0\n"
-                       "if l < 3 { let a = sum(l) v = a } else { let b = sum(100) v = b }\n"
-                       "o[l] = v }\n");
+    interp_case_bind(&c, calls, 8);
+    interp_case_run_ok(&c, "program t workgroup 8 out o : u32[8]\n"
+                           "fn sum(x : u32) -> u32 { let s = subgroup_add(x) return s }\n"
+                           "kernel { let l = lid.x var v = 0\n"
+                           "if l < 3 { let a = sum(l) v = a } else { let b = sum(100) v = b }\n"
+                           "o[l] = v }\n");
     CHECK(calls, 3, 3, 3, 500, 500, 500, 500, 500);
 }
 
@@ -263,9 +263,9 @@ static void test_reductions_of_every_type(void **state)
                        "kernel { let x = %s(lid.x) let v = subgroup_%s(%s)\n"
                        "o[lid.x] = u64(bitcast<u%u>(v)) }\n",
                        rows[i].type, rows[i].operation, rows[i].value, width);
-        vy_case c = {.params = {.groups = {1}}};
-        vy_case_bind(&c, out, 3);
-        vy_case_run_ok(&c, text);
+        interp_case c = {.params = {.groups = {1}}};
+        interp_case_bind(&c, out, 3);
+        interp_case_run_ok(&c, text);
         for (int l = 0; l < 3; l++) {
             if (out[l] != rows[i].expected[l]) {
                 fail_msg("lane %d: %llx, not %llx, in: %s", l, (unsigned long long)out[l],
@@ -329,10 +329,10 @@ static void test_results_outlive_a_grid_sync(void **state)
 {
     (void)state;
     uint32_t out[8] = {0};
-    vy_case c = {.params = {.groups = {2}, .subgroup_width = 2}};
-    vy_case_bind(&c, out, 8);
-    vy_case_run_ok(&c, "program t workgroup 4 out o : u32[8]\n"
-                       "kernel { let s = subgroup_add(gid.x) grid_sync o[gid.x] = s }\n");
+    interp_case c = {.params = {.groups = {2}, .subgroup_width = 2}};
+    interp_case_bind(&c, out, 8);
+    interp_case_run_ok(&c, "program t workgroup 4 out o : u32[8]\n"
+                           "kernel { let s = subgroup_add(gid.x) grid_sync o[gid.x] = s }\n");
     CHECK(out, 1, 1, 5, 5, 9, 9, 13, 13);
 }
 
@@ -346,16 +346,16 @@ static void test_widths_are_checked_and_a_fixed_one_counts(void **state)
     static const uint32_t wrong[] = {3, 129, 256, 0x80000000u};
     uint32_t out[1] = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        vy_case c = {.params = {.groups = {1}, .subgroup_width = wrong[i]}};
-        vy_case_bind(&c, out, 1);
-        assert_int_equal(vy_case_run(&c, free_width), VYRE_ERROR_INVALID_ARGUMENT);
+        interp_case c = {.params = {.groups = {1}, .subgroup_width = wrong[i]}};
+        interp_case_bind(&c, out, 1);
+        assert_int_equal(interp_case_run(&c, free_width), VYRE_ERROR_INVALID_ARGUMENT);
         assert_non_null(strstr(c.diag.message, "Fix: give a power of two from 1 to 128"));
     }
-    vy_case c = {.params = {.groups = {1}, .subgroup_width = 16}};
-    vy_case_bind(&c, out, 1);
-    vy_case_run_ok(&c, free_width);
+    interp_case c = {.params = {.groups = {1}, .subgroup_width = 16}};
+    interp_case_bind(&c, out, 1);
+    interp_case_run_ok(&c, free_width);
     assert_int_equal(out[0], 16);
-    vy_case_run_ok(&c, fixed);
+    interp_case_run_ok(&c, fixed);
     assert_int_equal(out[0], 8);
 }
 

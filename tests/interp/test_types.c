@@ -13,13 +13,13 @@
 #define CHECK(got, ...)                                                                            \
     do {                                                                                           \
         const uint32_t list[] = {__VA_ARGS__};                                                     \
-        vy_case_check(got, list, sizeof list / sizeof *list);                                      \
+        interp_case_check(got, list, sizeof list / sizeof *list);                                  \
     } while (0)
 
-static void run(vy_case *c, const char *text)
+static void run(interp_case *c, const char *text)
 {
     c->params.groups[0] = 1;
-    vy_case_run_ok(c, text);
+    interp_case_run_ok(c, text);
 }
 
 static void test_small_elements_are_read_and_written_alone(void **state)
@@ -28,11 +28,11 @@ static void test_small_elements_are_read_and_written_alone(void **state)
     /* One byte beyond each buffer shows a store that is too wide. */
     uint8_t bytes[5] = {1, 0x80, 0xff, 7, 0xee}, out_bytes[5] = {9, 9, 9, 9, 0xee};
     uint16_t halves[4] = {1, 0x8000, 0xffff, 0xeeee}, out_halves[4] = {9, 9, 9, 0xeeee};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, bytes, 4);
-    vy_case_bind(&c, halves, 3);
-    vy_case_bind(&c, out_bytes, 4);
-    vy_case_bind(&c, out_halves, 3);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, bytes, 4);
+    interp_case_bind(&c, halves, 3);
+    interp_case_bind(&c, out_bytes, 4);
+    interp_case_bind(&c, out_halves, 3);
     run(&c, "program t workgroup 8 in a : i8[] in b : i16[] out o : i8[4] out p : i16[3]\n"
             "kernel {\n"
             "    let i = gid.x\n"
@@ -51,9 +51,9 @@ static void test_buffers_need_no_alignment(void **state)
     uint8_t room[64] = {0}, out[64] = {0};
     const uint64_t in[2] = {0x123456789abcdef0u, UINT64_MAX};
     memcpy(room + 3, in, sizeof in);
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, room + 3, 2);
-    vy_case_bind(&c, out + 5, 2);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, room + 3, 2);
+    interp_case_bind(&c, out + 5, 2);
     run(&c, "program t workgroup 2 in a : u64[] out o : u64[2]\nkernel { o[gid.x] = a[gid.x] * 3 "
             "}\n");
     const uint64_t expected[2] = {0x369d0369d0369cd0u, UINT64_MAX - 2};
@@ -67,11 +67,11 @@ static void test_floats_of_other_widths(void **state)
     (void)state;
     uint16_t halves[3] = {0x3c00, 0x7bff, 0x0001}, out_halves[3] = {0};
     double doubles[3] = {1.0 / 3.0, -2.5, 5e-324}, out_doubles[3] = {0};
-    vy_case c = {.params = {.flush_denormals = 1}};
-    vy_case_bind(&c, halves, 3);
-    vy_case_bind(&c, doubles, 3);
-    vy_case_bind(&c, out_halves, 3);
-    vy_case_bind(&c, out_doubles, 3);
+    interp_case c = {.params = {.flush_denormals = 1}};
+    interp_case_bind(&c, halves, 3);
+    interp_case_bind(&c, doubles, 3);
+    interp_case_bind(&c, out_halves, 3);
+    interp_case_bind(&c, out_doubles, 3);
     run(&c, "program t workgroup 3 in a : f16[] in b : f64[] out o : f16[3] out p : f64[3]\n"
             "kernel {\n"
             "    let i = gid.x\n"
@@ -89,10 +89,10 @@ static void test_bf16_widens_on_loads_and_rounds_on_stores(void **state)
     (void)state;
     uint16_t in[4] = {0x3f80, 0x7f80, 0x0001, 0xffc1}, out[6] = {0};
     uint32_t words[8] = {0};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, in, 4);
-    vy_case_bind(&c, out, 6);
-    vy_case_bind(&c, words, 8);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, in, 4);
+    interp_case_bind(&c, out, 6);
+    interp_case_bind(&c, words, 8);
     run(&c,
         "program t workgroup 1 in a : bf16[] out o : bf16[6] out w : u32[8] shared s : bf16[2]\n"
         "const T : bf16[] = [1.0, 2.5]\n"
@@ -123,10 +123,10 @@ static void test_atomics_of_64_bits(void **state)
     uint64_t unsigned_words[6] = {UINT32_MAX, 5, 5, 0xff00000000u, 7, 7};
     int64_t signed_words[3] = {-1, -1, 1};
     uint64_t old[2] = {0};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, unsigned_words, 6);
-    vy_case_bind(&c, signed_words, 3);
-    vy_case_bind(&c, old, 2);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, unsigned_words, 6);
+    interp_case_bind(&c, signed_words, 3);
+    interp_case_bind(&c, old, 2);
     run(&c, "program t workgroup 4 inout u : u64[] inout i : i64[] out o : u64[2]\n"
             "shared s : u64[1]\n"
             "kernel {\n"
@@ -166,9 +166,9 @@ static void test_indices_of_64_bits_are_not_cut(void **state)
 {
     (void)state;
     uint32_t in[4] = {1, 2, 3, 4}, out[8] = {0};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, in, 4);
-    vy_case_bind(&c, out, 8);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, in, 4);
+    interp_case_bind(&c, out, 8);
     run(&c, "program t workgroup 1 in a : u32[] out o : u32[8]\n"
             "const T : u32[] = [5, 6, 7]\n"
             "kernel {\n"
@@ -206,9 +206,9 @@ static void test_parameters_of_every_type(void **state)
     uint64_t out[12] = {0}, bits;
     uint32_t counted[3] = {0};
     memcpy(&bits, &value, sizeof bits);
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, out, 12);
-    vy_case_bind(&c, counted, 3);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, out, 12);
+    interp_case_bind(&c, counted, 3);
     const uint32_t words[] = {0x89abcdefu,
                               0x01234567u,
                               0xaabbcc80u,
@@ -223,12 +223,12 @@ static void test_parameters_of_every_type(void **state)
                               3,
                               0x8001};
     for (size_t i = 0; i < sizeof words / sizeof *words - 1; i++) {
-        vy_case_param(&c, words[i]);
+        interp_case_param(&c, words[i]);
     }
     c.params.groups[0] = 1;
-    assert_int_equal(vy_case_run(&c, text), VYRE_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(interp_case_run(&c, text), VYRE_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(c.diag.message, "take 13 words and 12"));
-    vy_case_param(&c, words[12]);
+    interp_case_param(&c, words[12]);
     run(&c, text);
     const uint64_t expected[8] = {0x0123456789abcdefu, UINT64_MAX - 127, bits, 11, 14, 1, 0x3c00,
                                   UINT64_MAX - 32766};
@@ -240,8 +240,8 @@ static void test_tables_of_every_width(void **state)
 {
     (void)state;
     uint64_t out[6] = {0};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, out, 6);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, out, 6);
     run(&c, "program t workgroup 1 out o : u64[6]\n"
             "const A : i8[] = [-1, 2]\n"
             "const B : u64[] = [1, 0x123456789abcdef0]\n"
@@ -262,21 +262,21 @@ static void test_wide_values_live_everywhere(void **state)
 {
     (void)state;
     uint64_t in[4] = {1, (uint64_t)1 << 40, UINT64_MAX, 3}, out[4] = {0};
-    vy_case c = {.params = {0}};
-    vy_case_bind(&c, in, 4);
-    vy_case_bind(&c, out, 4);
+    interp_case c = {.params = {0}};
+    interp_case_bind(&c, in, 4);
+    interp_case_bind(&c, out, 4);
     c.params.groups[0] = 2;
-    vy_case_run_ok(&c, "program t workgroup 2 in a : u64[] out o : u64[4] shared s : u64[2]\n"
-                       "fn twice(x : u64) -> u64 { return x + x }\n"
-                       "kernel {\n"
-                       "    let v = twice(a[gid.x])\n"
-                       "    var k : u64[2]\n"
-                       "    k[1] = v\n"
-                       "    s[lid.x] = k[1]\n"
-                       "    let u = uniform s[1]\n"
-                       "    grid_sync\n"
-                       "    o[gid.x] = u + k[1]\n"
-                       "}\n");
+    interp_case_run_ok(&c, "program t workgroup 2 in a : u64[] out o : u64[4] shared s : u64[2]\n"
+                           "fn twice(x : u64) -> u64 { return x + x }\n"
+                           "kernel {\n"
+                           "    let v = twice(a[gid.x])\n"
+                           "    var k : u64[2]\n"
+                           "    k[1] = v\n"
+                           "    s[lid.x] = k[1]\n"
+                           "    let u = uniform s[1]\n"
+                           "    grid_sync\n"
+                           "    o[gid.x] = u + k[1]\n"
+                           "}\n");
     const uint64_t expected[4] = {((uint64_t)1 << 41) + 2, (uint64_t)1 << 42, 4, 12};
     assert_memory_equal(out, expected, sizeof expected);
 }
@@ -290,9 +290,9 @@ static void check_races(const char *type, const char *body, uint32_t count, cons
     (void)snprintf(text, sizeof text,
                    "program t workgroup 4 inout o : %s[] shared s : %s[4]\nkernel { %s }\n", type,
                    type, body);
-    vy_case c = {.params = {.groups = {1}, .detect_races = 1}};
-    vy_case_bind(&c, out, 8);
-    vy_case_run_ok(&c, text);
+    interp_case c = {.params = {.groups = {1}, .detect_races = 1}};
+    interp_case_bind(&c, out, 8);
+    interp_case_run_ok(&c, text);
     if (c.report.race_count != count || (part && !strstr(c.report.first_race.message, part))) {
         fail_msg("%u races, not %u, in: %s\n%s", (unsigned)c.report.race_count, count, text,
                  c.report.first_race.message);
@@ -323,14 +323,14 @@ static void test_each_allocation_may_fail(void **state)
 {
     (void)state;
     vyre_program *program =
-        vy_case_parse("program t workgroup 4 in a : u8[] out o : u32x4[len(a)]\n"
-                      "param p : u64\n"
-                      "kernel {\n"
-                      "    let v = u32x4(u32(a[gid.x]), u32(p), 1, 2)\n"
-                      "    let n = subgroup_add(v.xy)\n"
-                      "    grid_sync\n"
-                      "    o[gid.x] = u32x4(n, v.zw)\n"
-                      "}\n");
+        interp_case_parse("program t workgroup 4 in a : u8[] out o : u32x4[len(a)]\n"
+                          "param p : u64\n"
+                          "kernel {\n"
+                          "    let v = u32x4(u32(a[gid.x]), u32(p), 1, 2)\n"
+                          "    let n = subgroup_add(v.xy)\n"
+                          "    grid_sync\n"
+                          "    o[gid.x] = u32x4(n, v.zw)\n"
+                          "}\n");
     static uint8_t in[1000];
     static uint32_t out[4000];
     for (uint32_t i = 0; i < 1000; i++) {

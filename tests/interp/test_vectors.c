@@ -11,7 +11,7 @@
 #define CHECK(got, ...)                                                                            \
     do {                                                                                           \
         const uint32_t expected[] = {__VA_ARGS__};                                                 \
-        vy_case_check(got, expected, sizeof expected / sizeof *expected);                          \
+        interp_case_check(got, expected, sizeof expected / sizeof *expected);                      \
     } while (0)
 
 static uint32_t bits_of(float value)
@@ -30,12 +30,12 @@ static void run(const char *body, uint32_t *out)
                       "kernel { let v = a[0] let w = a[1] ";
     strncat(text, body, sizeof text - strlen(text) - 4);
     strcat(text, " }\n");
-    vy_case c = {.params = {.groups = {1}}};
+    interp_case c = {.params = {.groups = {1}}};
     uint32_t copy[8];
     memcpy(copy, in, sizeof copy);
-    vy_case_bind(&c, copy, 2);
-    vy_case_bind(&c, out, 32);
-    vy_case_run_ok(&c, text);
+    interp_case_bind(&c, copy, 2);
+    interp_case_bind(&c, out, 32);
+    interp_case_run_ok(&c, text);
 }
 
 #define STORE4 " o[0] = r.x o[1] = r.y o[2] = r.z o[3] = r.w"
@@ -78,7 +78,7 @@ static void test_operators_work_component_by_component(void **state)
         strcpy(body, rows[i].body);
         strcat(body, STORE4);
         run(body, out);
-        vy_case_check(out, rows[i].expected, 4);
+        interp_case_check(out, rows[i].expected, 4);
     }
     uint32_t out[32] = {0};
     run(rows[sizeof rows / sizeof *rows - 1].body, out);
@@ -147,13 +147,13 @@ static void test_vectors_live_in_variables_arrays_and_functions(void **state)
         "    o[i + 2] = u32x4(u, u32x2(p)) + T[9].x + q\n"
         "    o[i + 4] = u32x4(1)\n"
         "}\n";
-    vy_case c = {.params = {.groups = {1}}};
-    vy_case_bind(&c, in, 4);
-    vy_case_bind(&c, out, 4);
-    vy_case_param(&c, bits_of(50.0f));
-    vy_case_param(&c, bits_of(60.0f));
-    vy_case_param(&c, 1000);
-    vy_case_run_ok(&c, text);
+    interp_case c = {.params = {.groups = {1}}};
+    interp_case_bind(&c, in, 4);
+    interp_case_bind(&c, out, 4);
+    interp_case_param(&c, bits_of(50.0f));
+    interp_case_param(&c, bits_of(60.0f));
+    interp_case_param(&c, 1000);
+    interp_case_run_ok(&c, text);
     /* Invocation 1: k = {0, 0}, {4, 3}, {5, 6}. */
     CHECK(out, 1, 2, 3, 4, 4, 3, 5, 6, 1009, 1009, 1050, 1060, 1009, 1009, 1050, 1060);
 }
@@ -165,17 +165,17 @@ static void test_vectors_outlive_a_grid_sync(void **state)
     for (uint32_t i = 0; i < 16; i++) {
         in[i] = i;
     }
-    vy_case c = {.params = {.groups = {2}}};
-    vy_case_bind(&c, in, 4);
-    vy_case_bind(&c, out, 4);
-    vy_case_run_ok(&c, "program t workgroup 2 in a : u32x4[] out o : u32x4[]\n"
-                       "kernel {\n"
-                       "    let v = a[gid.x] * 2\n"
-                       "    var k : u32x2[2]\n"
-                       "    k[1] = v.zw\n"
-                       "    grid_sync\n"
-                       "    o[3 - gid.x] = u32x4(v.xy, k[1].yx)\n"
-                       "}\n");
+    interp_case c = {.params = {.groups = {2}}};
+    interp_case_bind(&c, in, 4);
+    interp_case_bind(&c, out, 4);
+    interp_case_run_ok(&c, "program t workgroup 2 in a : u32x4[] out o : u32x4[]\n"
+                           "kernel {\n"
+                           "    let v = a[gid.x] * 2\n"
+                           "    var k : u32x2[2]\n"
+                           "    k[1] = v.zw\n"
+                           "    grid_sync\n"
+                           "    o[3 - gid.x] = u32x4(v.xy, k[1].yx)\n"
+                           "}\n");
     CHECK(out, 24, 26, 30, 28, 16, 18, 22, 20, 8, 10, 14, 12, 0, 2, 6, 4);
 }
 
@@ -183,17 +183,17 @@ static void test_lanes_keep_vectors_apart(void **state)
 {
     (void)state;
     uint32_t out[16] = {0};
-    vy_case c = {.params = {.groups = {1}}};
-    vy_case_bind(&c, out, 8);
-    vy_case_run_ok(&c,
-                   "program t workgroup 8 out o : u32x2[8]\n"
-                   "kernel {\n"
-                   "    var v = u32x2(gid.x, 100)\n"
-                   "    if gid.x % 2 == 1 { v = v.yx + gid.x } else { v *= u32x2(2, 3) }\n"
-                   "    var n = 0\n"
-                   "    while any(v > 60) { v = v - u32x2(50, 7) n += 1 if n == 20 { break } }\n"
-                   "    o[gid.x] = u32x2(v.x + v.y, n)\n"
-                   "}\n");
+    interp_case c = {.params = {.groups = {1}}};
+    interp_case_bind(&c, out, 8);
+    interp_case_run_ok(
+        &c, "program t workgroup 8 out o : u32x2[8]\n"
+            "kernel {\n"
+            "    var v = u32x2(gid.x, 100)\n"
+            "    if gid.x % 2 == 1 { v = v.yx + gid.x } else { v *= u32x2(2, 3) }\n"
+            "    var n = 0\n"
+            "    while any(v > 60) { v = v - u32x2(50, 7) n += 1 if n == 20 { break } }\n"
+            "    o[gid.x] = u32x2(v.x + v.y, n)\n"
+            "}\n");
     uint32_t expected[16];
     for (uint32_t lane = 0; lane < 8; lane++) {
         uint32_t x = lane % 2 ? 100 + lane : lane * 2, y = lane % 2 ? 2 * lane : 300, n = 0;
@@ -205,7 +205,7 @@ static void test_lanes_keep_vectors_apart(void **state)
         expected[2 * lane] = x + y;
         expected[2 * lane + 1] = n;
     }
-    vy_case_check(out, expected, 16);
+    interp_case_check(out, expected, 16);
 }
 
 int main(void)

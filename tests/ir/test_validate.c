@@ -173,7 +173,7 @@ static void test_validate_buffer_counts(void **state)
     b = start();
     vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32,
                       vyre_build_cast(b, VYRE_TYPE_U32, vyre_build_f32(b, 4)));
-    finish_error(b, 0, "without f32");
+    finish_error(b, 0, "over bool, u32 and i32");
     b = start();
     vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32, vyre_build_i32(b, 4));
     finish_error(b, 0, "the count of a buffer is i32, but u32 is needed");

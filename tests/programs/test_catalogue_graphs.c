@@ -8,32 +8,19 @@
 
 #include <cmocka.h>
 
-#define PROGRAM_TESTS(name, subject, size)                                                         \
-    static void test_##name##_equals_oracle_at_edge_sizes(void **state)                            \
-    {                                                                                              \
-        vy_check_edges(state, VY_SUBJECT_##subject);                                               \
-    }                                                                                              \
-    static void test_##name##_equals_oracle_at_a_realistic_size(void **state)                      \
-    {                                                                                              \
-        vy_check_device(state, VY_SUBJECT_##subject, size);                                        \
-    }
-
-PROGRAM_TESTS(reach, REACH, 300007u)
-PROGRAM_TESTS(bfs_queue, BFS_QUEUE, 300007u)
-PROGRAM_TESTS(bfs_group, BFS_GROUP, 300007u)
-PROGRAM_TESTS(shortest_paths, SHORTEST_PATHS, 100003u)
-PROGRAM_TESTS(closure, CLOSURE, 65537u)
-PROGRAM_TESTS(union_find, UNION_FIND, 300007u)
-
-#define TWO(name)                                                                                  \
-    cmocka_unit_test(test_##name##_equals_oracle_at_edge_sizes),                                   \
-        cmocka_unit_test(test_##name##_equals_oracle_at_a_realistic_size)
+CATALOGUE_TESTS(reach, REACH, 300007u)
+CATALOGUE_TESTS(bfs_queue, BFS_QUEUE, 300007u)
+CATALOGUE_TESTS(bfs_group, BFS_GROUP, 300007u)
+CATALOGUE_TESTS(shortest_paths, SHORTEST_PATHS, 100003u)
+CATALOGUE_TESTS(closure, CLOSURE, 65537u)
+CATALOGUE_TESTS(union_find, UNION_FIND, 300007u)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TWO(reach),          TWO(bfs_queue), TWO(bfs_group),
-        TWO(shortest_paths), TWO(closure),   TWO(union_find),
+        CATALOGUE_ENTRIES(reach),     CATALOGUE_ENTRIES(bfs_queue),
+        CATALOGUE_ENTRIES(bfs_group), CATALOGUE_ENTRIES(shortest_paths),
+        CATALOGUE_ENTRIES(closure),   CATALOGUE_ENTRIES(union_find),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

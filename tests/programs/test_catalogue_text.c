@@ -8,33 +8,20 @@
 
 #include <cmocka.h>
 
-#define PROGRAM_TESTS(name, subject, size)                                                         \
-    static void test_##name##_equals_oracle_at_edge_sizes(void **state)                            \
-    {                                                                                              \
-        vy_check_edges(state, VY_SUBJECT_##subject);                                               \
-    }                                                                                              \
-    static void test_##name##_equals_oracle_at_a_realistic_size(void **state)                      \
-    {                                                                                              \
-        vy_check_device(state, VY_SUBJECT_##subject, size);                                        \
-    }
-
-PROGRAM_TESTS(utf8, UTF8, 1000003u)
-PROGRAM_TESTS(lines, LINES, 1000003u)
-PROGRAM_TESTS(base64, BASE64, 300007u)
-PROGRAM_TESTS(aho_corasick, AHO_CORASICK, 300007u)
-PROGRAM_TESTS(dfa_scan, DFA_SCAN, 300007u)
-PROGRAM_TESTS(nfa, NFA, 30011u)
-PROGRAM_TESTS(brackets, BRACKETS, 100003u)
-
-#define TWO(name)                                                                                  \
-    cmocka_unit_test(test_##name##_equals_oracle_at_edge_sizes),                                   \
-        cmocka_unit_test(test_##name##_equals_oracle_at_a_realistic_size)
+CATALOGUE_TESTS(utf8, UTF8, 1000003u)
+CATALOGUE_TESTS(lines, LINES, 1000003u)
+CATALOGUE_TESTS(base64, BASE64, 300007u)
+CATALOGUE_TESTS(aho_corasick, AHO_CORASICK, 300007u)
+CATALOGUE_TESTS(dfa_scan, DFA_SCAN, 300007u)
+CATALOGUE_TESTS(nfa, NFA, 30011u)
+CATALOGUE_TESTS(brackets, BRACKETS, 100003u)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TWO(utf8),     TWO(lines), TWO(base64),   TWO(aho_corasick),
-        TWO(dfa_scan), TWO(nfa),   TWO(brackets),
+        CATALOGUE_ENTRIES(utf8),         CATALOGUE_ENTRIES(lines),    CATALOGUE_ENTRIES(base64),
+        CATALOGUE_ENTRIES(aho_corasick), CATALOGUE_ENTRIES(dfa_scan), CATALOGUE_ENTRIES(nfa),
+        CATALOGUE_ENTRIES(brackets),
     };
-    return cmocka_run_group_tests(tests, vy_open_device, vy_close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

@@ -19,20 +19,19 @@
 #define ALIGNMENT   256u
 #define MAX_SLOTS   32u
 
+/* clang-format off */
 #define FUNCTIONS(X)                                                                               \
-    X(vkDestroyDevice)                                                                             \
-    X(vkGetDeviceQueue)                                                                            \
-    X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkAllocateMemory) X(vkBindBufferMemory)   \
-        X(vkMapMemory) X(vkGetBufferDeviceAddress) X(vkCreateDescriptorSetLayout)                  \
-            X(vkCreatePipelineLayout) X(vkCreateShaderModule) X(vkCreateComputePipelines)          \
-                X(vkDestroyPipeline) X(vkDestroyShaderModule) X(vkCreateDescriptorPool)            \
-                    X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCreateCommandPool)   \
-                        X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) X(vkEndCommandBuffer)  \
-                            X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants)  \
-                                X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle)               \
-                                    X(vkDestroyDescriptorSetLayout) X(vkDestroyPipelineLayout)     \
-                                        X(vkDestroyDescriptorPool) X(vkDestroyCommandPool)         \
-                                            X(vkDestroyBuffer) X(vkFreeMemory)
+    X(vkDestroyDevice) X(vkGetDeviceQueue) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements)      \
+    X(vkAllocateMemory) X(vkBindBufferMemory) X(vkMapMemory) X(vkGetBufferDeviceAddress)           \
+    X(vkCreateDescriptorSetLayout) X(vkCreatePipelineLayout) X(vkCreateShaderModule)               \
+    X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkDestroyShaderModule)                      \
+    X(vkCreateDescriptorPool) X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets)                \
+    X(vkCreateCommandPool) X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer)                     \
+    X(vkEndCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants)    \
+    X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle) X(vkDestroyDescriptorSetLayout)           \
+    X(vkDestroyPipelineLayout) X(vkDestroyDescriptorPool) X(vkDestroyCommandPool)                  \
+    X(vkDestroyBuffer) X(vkFreeMemory)
+/* clang-format on */
 
 struct gpu {
     void *loader;

@@ -201,6 +201,7 @@ static uint32_t result_word(uint32_t op)
     case SpvOpTypeFloat:
     case SpvOpTypePointer:
     case SpvOpTypeStruct:
+    case SpvOpTypeVector:
     case SpvOpExtInstImport:
         return 1;
     case SpvOpConstant:
@@ -394,8 +395,26 @@ static void rule_barrier(lint *l, const uint32_t *at)
     }
 }
 
+/* Bytes of what a pointer leads to: an integer, a float, or a vector of them. */
+static uint32_t element_size(lint *l, uint32_t pointer)
+{
+    const definition *chain = get(l, pointer);
+    const definition *type = chain->at ? get(l, chain->at[1]) : NULL;
+    if (!type || !type->at || (type->at[0] & 0xffff) != SpvOpTypePointer) {
+        return 0;
+    }
+    const definition *element = get(l, type->at[3]);
+    uint32_t count = 1;
+    if (element->at && (element->at[0] & 0xffff) == SpvOpTypeVector) {
+        count = element->at[3];
+        element = get(l, element->at[2]);
+    }
+    uint32_t op = element->at ? element->at[0] & 0xffff : 0;
+    return op == SpvOpTypeInt || op == SpvOpTypeFloat ? count * element->at[2] / 8 : 0;
+}
+
 /* Plain accesses to buffers that the module writes are NonPrivate in the Vulkan model; those
- * through addresses say that words are aligned as words, and no more. */
+ * through addresses say that elements are aligned to their size, and no more. */
 static void rule_access(lint *l, const uint32_t *at, uint32_t count)
 {
     uint32_t op = at[0] & 0xffff;
@@ -411,9 +430,12 @@ static void rule_access(lint *l, const uint32_t *at, uint32_t count)
         wrong(l, "an access to binding %u, which is written, lacks NonPrivatePointer",
               root->binding);
     }
+    uint32_t size = element_size(l, at[op == SpvOpLoad ? 3 : 1]);
     if (class == SpvStorageClassPhysicalStorageBuffer &&
-        (!(access & SpvMemoryAccessAlignedMask) || count <= operand + 1 || at[operand + 1] != 4)) {
-        wrong(l, "an access to binding %u by its address is not aligned to 4 bytes", root->binding);
+        (!(access & SpvMemoryAccessAlignedMask) || count <= operand + 1 ||
+         at[operand + 1] != size)) {
+        wrong(l, "an access to binding %u by its address is not aligned to %u bytes", root->binding,
+              size);
     }
 }
 

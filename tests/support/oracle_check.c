@@ -16,13 +16,13 @@ bool vy_is_without_device(void)
     return getenv("VYRE_TESTS_NO_DEVICE") != NULL;
 }
 
-int vy_open_device(void **state)
+int vy_check_open(void **state)
 {
     *state = vy_is_without_device() ? NULL : vy_test_device();
     return 0;
 }
 
-int vy_close_device(void **state)
+int vy_check_close(void **state)
 {
     vyre_device *device = *state;
     vyre_device_destroy(&device);

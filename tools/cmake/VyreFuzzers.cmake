@@ -2,7 +2,8 @@
 # VYRE_BUILD_FUZZERS is on (which needs clang), and for every compiler replay_NAME, which runs
 # inputs: those of tests/fuzz/inputs/NAME in ctest. See tests/fuzz/README.md.
 
-set(vyre_fuzz_sources_npy "${PROJECT_SOURCE_DIR}/tools/common/npy.c")
+set(vyre_fuzz_sources_npy "${PROJECT_SOURCE_DIR}/tools/common/npy.c"
+    "${PROJECT_SOURCE_DIR}/tools/common/value.c")
 set(vyre_fuzz_sources_spv "${PROJECT_SOURCE_DIR}/tools/vyre-spv/module.c")
 
 function(vyre_fuzz_target name)

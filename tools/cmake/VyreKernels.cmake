@@ -25,6 +25,7 @@ set(lanes "${PROJECT_SOURCE_DIR}/engine/kernels/lanes.vyre")
 set(grid "${PROJECT_SOURCE_DIR}/engine/kernels/grid.vyre")
 set(probe "${PROJECT_SOURCE_DIR}/engine/kernels/probe.vyre")
 set(exact "${PROJECT_SOURCE_DIR}/engine/kernels/exact.vyre")
+set(doubles "${PROJECT_SOURCE_DIR}/engine/kernels/doubles.vyre")
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
 # Behind a file: VYRE_FLOAT_* as a number, and the form where it is the one with addresses.
 add_custom_command(OUTPUT "${vyre_engine_kernels}"
@@ -37,6 +38,10 @@ add_custom_command(OUTPUT "${vyre_engine_kernels}"
         probe_4 "${probe}" 4 probe_5 "${probe}" 5 probe_6 "${probe}" 6 probe_7 "${probe}" 7
         exact_0 "${exact}" 0 exact_1 "${exact}" 1 exact_2 "${exact}" 2 exact_3 "${exact}" 3
         exact_4 "${exact}" 4 exact_5 "${exact}" 5 exact_6 "${exact}" 6 exact_7 "${exact}" 7
+        doubles_0 "${doubles}" 0 doubles_1 "${doubles}" 8 doubles_2 "${doubles}" 16
+        doubles_3 "${doubles}" 24 doubles_4 "${doubles}" 32 doubles_5 "${doubles}" 40
+        doubles_6 "${doubles}" 48 doubles_7 "${doubles}" 56
     DEPENDS "${judge}" "${fill}" "${copy}" "${gather}" "${grid}" "${lanes}" "${probe}" "${exact}"
+        "${doubles}"
         ${embed}
     COMMENT "Compiling the engine's kernels" VERBATIM)

@@ -25,7 +25,7 @@ const vy_option vy_run_options[] = {
      "@FILE: .npy, or else raw little-endian elements; or with NAME[COUNT]\n"
      "a generator: zero, iota[:START[:STEP]], fill:V, random:SEED[:LO:HI]\n"
      "([COUNT] may be left out where the program states the count)"},
-    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter"},
+    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter, a vector as x:y or x:y:z:w"},
     {"--size", OPTION_SIZE, "NAME=COUNT",
      "elements of an out buffer for which the program states no count"},
     {"--out", OPTION_OUT, "NAME[=FILE]",
@@ -38,7 +38,7 @@ const vy_option vy_run_options[] = {
     {"--passes", OPTION_PASSES, "N", "another limit of passes than the program's fixpoint states"},
     {"--max-groups", OPTION_MAX_GROUPS, "N", "with `grid from`: no more workgroups run than that"},
     {"--tolerance", OPTION_TOLERANCE, "ULP",
-     "how far f32 results may differ in comparisons, for programs that use\n"
+     "how far floats may differ in comparisons, for programs that use\n"
      "functions which are not exact (default: as documented for these)"},
 };
 const uint32_t vy_run_option_count = VY_COUNT_OF(vy_run_options);
