@@ -63,9 +63,9 @@ static uint32_t take_params(const vyre_kernel *kernel, const vy_generated *info,
     uint32_t count = 0;
     for (uint32_t p = 0; p < vyre_kernel_param_count(kernel); p++) {
         vyre_type type = vyre_kernel_param_type(kernel, p);
-        uint64_t bits = info->params[vy_generate_find_type(vyre_type_keyword(type))];
+        const uint64_t *bits = info->params[vy_generate_find_type(vyre_type_keyword(type))];
         for (uint32_t w = 0; w < (vyre_type_size(type) + 3) / 4; w++) {
-            words[count++] = (uint32_t)(bits >> 32 * w);
+            words[count++] = (uint32_t)(bits[w / 2] >> 32 * (w % 2));
         }
     }
     return count;
@@ -145,10 +145,11 @@ static void check_seed(uint64_t seed)
         vyre_kernel_compile(program, NULL, &kernel, &diag) != VYRE_OK) {
         fail_msg("seed %llu: line %u: %s", (unsigned long long)seed, diag.line, diag.message);
     }
-    /* The forms are run for whole workgroups. */
+    /* The forms are run for whole workgroups, an invocation at a time. */
     bool is_limited = !has_words_only(kernel, text.data) || info.grid == VY_GRID_ELEMENTS ||
+                      info.grid == VY_GRID_FROM || vy_kernel_get_subgroups(kernel).is_used ||
                       (info.grid == VY_GRID_OVER && !vy_kernel_workgroup_use(kernel));
-    uint32_t params_of[2 * VY_GEN_TYPES];
+    uint32_t params_of[4 * VY_GEN_TYPES];
     uint32_t param_count = take_params(kernel, &info, params_of);
     int flush = (int)(seed & 1);
     bound wanted, got;

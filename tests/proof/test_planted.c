@@ -369,7 +369,7 @@ static void judge_value(vyre_device *device, const fault *f)
     vy_text text;
     for (uint32_t t = 0; t < VY_GEN_TYPES; t++) {
         info.lengths[t] = 300;
-        info.params[t] = 1;
+        info.params[t][0] = 1;
     }
     program_text(f, &text);
     vy_compare(device, text.data, text.size, &info, &mode, NULL, &comparison);

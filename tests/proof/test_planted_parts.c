@@ -135,7 +135,7 @@ static void judge_text(vyre_device *device, const text_fault *f)
     char text[2048];
     for (uint32_t t = 0; t < VY_GEN_TYPES; t++) {
         info.lengths[t] = 300;
-        info.params[t] = 1;
+        info.params[t][0] = 1;
     }
     write_text(f, f->right, text, sizeof text);
     vy_compare(device, text, strlen(text), &info, &mode, NULL, &comparison);
