@@ -138,9 +138,9 @@ uint32_t vy_sum(const vy_format *f, SpvOp op, uint32_t a, uint32_t b)
         return sum;
     }
     uint32_t drops_zeros = zero_sums(f->emitter);
-    uint32_t sum_bits = vy_float_bits(f, sum);
-    uint32_t a_bits = vy_float_bits(f, a);
-    uint32_t b_bits = vy_float_bits(f, b);
+    uint32_t sum_bits = vy_format_bits(f, sum);
+    uint32_t a_bits = vy_format_bits(f, a);
+    uint32_t b_bits = vy_format_bits(f, b);
     if (op == SpvOpFSub) {
         b_bits = vy_i1(k, SpvOpNot, b_bits);
     }
@@ -148,7 +148,7 @@ uint32_t vy_sum(const vy_format *f, SpvOp op, uint32_t a, uint32_t b)
     both = vy_i2c(k, SpvOpBitwiseAnd, both, f->sign);
     uint32_t is_negative_zero = vy_ib2c(k, SpvOpIEqual, sum_bits, f->sign);
     uint32_t is_doubtful = vy_b2(m, SpvOpLogicalAnd, drops_zeros, is_negative_zero);
-    uint32_t zero = vy_float_of_bits(f, both);
+    uint32_t zero = vy_format_value(f, both);
     return vy_select(m, f->type, is_doubtful, zero, sum);
 }
 
