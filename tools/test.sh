@@ -54,13 +54,17 @@ say "tests"
 ctest --test-dir build -j "$jobs" -LE soak --output-on-failure --no-tests=error ||
     failures+=("tests of build/")
 
-shaders=(shaders/*.vyre tests/programs/*.vyre)
-if [ -x build/bin/vyre-run ] && [ -e "${shaders[0]}" ]; then
+# One program a process: under validation drivers of processors compile for many seconds, on one
+# thread.
+examples() {
+    printf '%s\0' shaders/*.vyre tests/programs/*.vyre |
+        xargs -0 -n 1 -P "$jobs" build/bin/vyre-run "$@" --examples
+}
+if [ -x build/bin/vyre-run ]; then
     say "examples of shaders/ and tests/programs/"
-    build/bin/vyre-run --examples "${shaders[@]}" || failures+=("vyre-run --examples")
+    examples || failures+=("vyre-run --examples")
     say "the same, validated"
-    build/bin/vyre-run --validate --examples "${shaders[@]}" ||
-        failures+=("vyre-run --validate --examples")
+    examples --validate || failures+=("vyre-run --validate --examples")
 fi
 
 say "build with sanitizers"

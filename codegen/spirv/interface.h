@@ -2,11 +2,13 @@
  * specialisation constants, records. Nothing else is needed from spirv/ by those who run modules.
  *
  * The modules' interface (docs/spirv-interface.md has it for people):
- *   set 0, binding b        the b-th non-shared buffer: runtime array of its elements as integers,
- * vectors of 32-bit ones as such set 0, binding n + 0    parameter block, read-only words
- * (VY_PARAM_*), n = binding count set 0, binding n + 1    records set 0, binding n + 2    spill
- * slots: word w of invocation i at w * invocations + i set 0, binding n + 3    constant tables that
- * are too large for the module A module declares only what it uses.
+ *   set 0, binding b      the b-th non-shared buffer: runtime array of its elements as integers,
+ *                         vectors of 32-bit ones as such
+ *   set 0, binding n + 0  parameter block, read-only words (VY_PARAM_*), n = binding count
+ *   set 0, binding n + 1  records
+ *   set 0, binding n + 2  spill slots: word w of invocation i at w * invocations + i
+ *   set 0, binding n + 3  constant tables that are too large for the module
+ * A module declares only what it uses.
  *
  * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
  * the parameter block; behind the words that both forms have lie, from VY_PARAM_ADDRESSES on, the

@@ -26,12 +26,14 @@ static inline const uint32_t *vy_kernel_grid(vyre_interface interface, uint32_t 
 /* Filling and copying by words, in the address form alone. One invocation for each word: a
  * workgroup is 256 invocations unless it is specialised to another size, the grid has one axis and
  * may be folded. They make no records and use no spill slots or tables, so those addresses are not
- * read. fill                        copy bindings, params    n = 1, 1                    n = 2,
- * none ELEMENTS            words to write, 1, 1        the same LENGTHS + 0         the target's
- * words          the source's words LENGTHS + 1         the word to write           the target's
- * words ADDRESSES           the target's                the source's, then the target's ADDRESSES
- * is vy_param_addresses(1, 1) and (2, 0), which both are word 18. Ranges must not overlap in copy.
- */
+ * read. Ranges must not overlap in copy.
+ *                     fill                    copy
+ *   bindings, params  n = 1, 1                n = 2, none
+ *   ELEMENTS          words to write, 1, 1    the same
+ *   LENGTHS + 0       the target's words      the source's words
+ *   LENGTHS + 1       the word to write       the target's words
+ *   ADDRESSES         the target's            the source's, then the target's
+ * ADDRESSES is vy_param_addresses(1, 1) and (2, 0), which both are word 18. */
 const uint32_t *vy_kernel_fill(uint32_t *out_word_count);
 const uint32_t *vy_kernel_copy(uint32_t *out_word_count);
 /* The same for many words from anywhere to anywhere: bindings source, table and target, no params,
