@@ -14,6 +14,11 @@ set(vyre_test_layers_proof ${vyre_all_layers})
 set(vyre_test_layers_programs ${vyre_all_layers})
 set(vyre_test_layers_conform ${vyre_all_layers})
 set(vyre_test_layers_soak ${vyre_all_layers})
+# Seconds of work of the longest. ctest starts those first, so that none runs alone at the end.
+set(vyre_test_costs test_differential=180 test_programs=100 test_failures=50 test_conform=45
+    test_ssa_differential=30 test_grid=30 test_glsl_twins=25 test_ranges_differential=20
+    test_type_subgroup=20 test_type_int=15 test_catalogue_arrays=15 test_commands=15 test_piglit=10
+    test_catalogue_graphs=10 test_catalogue_hashes=10)
 set(vyre_test_dirs base ir passes interp spirv kernel engine programs tools proof conform soak)
 if(VYRE_TEST_DIRS)
     set(vyre_test_dirs ${VYRE_TEST_DIRS})
@@ -86,6 +91,9 @@ foreach(dir IN LISTS vyre_test_dirs)
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
         set_tests_properties(${name} PROPERTIES LABELS ${dir} TIMEOUT ${seconds}
             ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+        if(";${vyre_test_costs};" MATCHES ";${name}=([0-9]+);")
+            set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
+        endif()
     endforeach()
 endforeach()
 
