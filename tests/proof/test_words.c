@@ -53,7 +53,7 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
                                            .aliased = params.aliased,
                                            .binding_count = vyre_kernel_binding_count(kernel),
                                            .interface = params.interface,
-                                           .param_count = vyre_kernel_param_count(kernel)};
+                                           .param_count = vyre_kernel_param_words(kernel)};
         for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
             vyre_segment_info info, same;
             vyre_kernel_segment(kernel, s, &info);
