@@ -60,8 +60,8 @@ vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uin
  * first. */
 const char *vy_kernel_requirement(const vyre_kernel *kernel, vyre_interface interface,
                                   uint32_t index);
-/* What the kernel's program is made of in ways of the library's own, in words for people: entry i, or
- * NULL past the last. */
+/* What the kernel's program is made of in ways of the library's own, in words for people: entry i,
+ * or NULL past the last. */
 const char *vy_kernel_lowering(const vyre_kernel *kernel, uint32_t index);
 /* Bits by word of the push constants (VY_PUSH_* / 4) that a module of a kernel reads. */
 uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count);

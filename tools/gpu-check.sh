@@ -33,7 +33,7 @@ tests=(
     test_emit_int test_emit_float test_emit_flow
     test_type_int test_type_float test_type_memory test_type_subgroup
     test_conform test_conform_atomics test_conform_vectors test_conform_subgroups test_piglit
-    test_subgroup_runs
+    test_refusals test_subgroup_runs
     test_programs test_glsl_twins test_catalogue_arrays test_catalogue_graphs
     test_catalogue_hashes test_catalogue_numbers test_catalogue_text
 )

@@ -1,5 +1,5 @@
-/* What becomes of types and operations on a device, for --info: the device's own, made of others, or
- * refused. Pure. */
+/* What becomes of types and operations on a device, for --info: the device's own, made of others,
+ * or refused. Pure. */
 #ifndef VY_ABILITIES_H
 #define VY_ABILITIES_H
 
