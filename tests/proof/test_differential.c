@@ -207,6 +207,59 @@ static void plant(void *user, vyre_kernel *kernel)
     }
 }
 
+/* ---- Faults that generated programs find ------------------------------------------------------
+ */
+
+/* What the device gets for what the interpreter gets; of the same length. */
+static const char *const swaps[][2] = {
+    {"subgroup_min(", "subgroup_max("},
+    {"subgroup_exclusive_", "subgroup_inclusive_"},
+    {"& 15]", "& 14]"},
+};
+
+static void swap_text(void *user, char *text)
+{
+    const char *const *swap = user;
+    size_t length = strlen(swap[0]);
+    for (char *at = text; (at = strstr(at, swap[0])); at += length) {
+        memcpy(at, swap[1], length);
+    }
+}
+
+static bool finds(vyre_device *device, uint64_t seed, const char *const *swap)
+{
+    const vy_hooks hooks = {.device_text = swap_text, .user = (void *)(uintptr_t)swap};
+    const vy_mode mode = {.target = VYRE_TARGET_VULKAN_1_2};
+    vy_gen_case c;
+    vy_comparison comparison = {.verdict = VY_SKIPPED};
+    vy_gen_case_generate(seed, &c);
+    if (strstr(c.text.data, swap[0])) {
+        vy_compare(device, c.text.data, c.text.size, &c.info, &mode, &hooks, &comparison);
+    }
+    vy_gen_case_finish(&c);
+    return comparison.verdict == VY_DIFFERENT;
+}
+
+static void test_generated_programs_find_faults(void **state)
+{
+    (void)state;
+    vyre_device *device = open_device();
+    if (!device) {
+        return;
+    }
+    for (uint32_t i = 0; i < VY_COUNT_OF(swaps); i++) {
+        uint64_t seed = 1;
+        while (seed < 500 && !finds(device, seed, swaps[i])) {
+            seed++;
+        }
+        if (seed == 500) {
+            fail_msg("no program finds %s for %s", swaps[i][1], swaps[i][0]);
+        }
+        print_message("    %s: seed %u\n", swaps[i][0], (unsigned)seed);
+    }
+    vyre_device_destroy(&device);
+}
+
 static uint32_t count_lines(const char *text)
 {
     uint32_t lines = 0;
@@ -263,6 +316,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_parts_stay_right_when_edited),
         cmocka_unit_test(test_device_agrees_with_interpreter),
         cmocka_unit_test(test_minus_zero_plus_zero_is_plus_zero),
+        cmocka_unit_test(test_generated_programs_find_faults),
         cmocka_unit_test(test_difference_is_made_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

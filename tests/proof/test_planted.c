@@ -313,7 +313,7 @@ static bool lint_complains(const vyre_kernel *kernel, const vyre_kernel_params *
                                        .aliased = params->aliased,
                                        .binding_count = vyre_kernel_binding_count(kernel),
                                        .interface = params->interface,
-                                       .param_count = vyre_kernel_param_count(kernel)};
+                                       .param_count = vyre_kernel_param_words(kernel)};
     char message[256];
     for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
         vyre_segment_info info;

@@ -470,13 +470,42 @@ static void effect_call(vy_gen *g)
     vy_gen_declare(g, name, T_U32, false, false);
 }
 
+/* " ^ " a u32 that every bit of the scalar counts for. */
+static void put_bits(vy_gen *g, const vy_gen_type *t, const char *value)
+{
+    if (t->kind == VY_GEN_BOOL || (t->kind != VY_GEN_FLOAT && t->width < 64)) {
+        vy_gen_printf(g, t->width == 32 && t->kind == VY_GEN_UNSIGNED ? " ^ %s" : " ^ u32(%s)",
+                      value);
+    } else if (t->width == 32) {
+        vy_gen_printf(g, " ^ bitcast<u32>(%s)", value);
+    } else if (t->width == 16) {
+        vy_gen_printf(g, " ^ u32(bitcast<u16>(%s))", value);
+    } else {
+        const char *open = t->kind == VY_GEN_FLOAT ? "bitcast<u64>(" : "(";
+        vy_gen_printf(g, " ^ u32(%s%s)) ^ u32(%s%s) >> 32u)", open, value, open, value);
+    }
+}
+
+/* Keeps a value in memory, so that what made it must be right. */
+static void keep_value(vy_gen *g, uint32_t name, uint32_t type)
+{
+    const vy_gen_type *t = &vy_gen_types[type];
+    char value[32];
+    vy_gen_put(g, "\n");
+    line_start(g);
+    vy_gen_printf(g, "mine_a[%s] = (mine_a[%s] * 31u)", g->me, g->me);
+    for (uint32_t i = 0; i < t->components; i++) {
+        snprintf(value, sizeof value, t->components > 1 ? "v%u.%c" : "v%u", name, "xyzw"[i]);
+        put_bits(g, t, value);
+    }
+}
+
 /* Over the lanes that are here. */
 static void subgroup(vy_gen *g)
 {
     const vy_language *l = g->language;
-    uint32_t name = g->next_name++, s, type;
+    uint32_t name = g->next_name++, s = vy_gen_below(g, VYRE_SUBGROUP_COUNT), type;
     do {
-        s = vy_gen_below(g, VYRE_SUBGROUP_COUNT);
         type = vy_gen_below(g, l->type_count);
     } while (!g->active[type] || !l->subgroups[s][type]);
     const vy_gen_subgroup *row = &vy_gen_subgroups[s];
@@ -499,7 +528,9 @@ static void subgroup(vy_gen *g)
         line_start(g);
         vy_gen_printf(g, "let v%u = v%u.x ^ v%u.y ^ v%u.w", name, words, words, words);
     }
-    vy_gen_declare(g, name, row->is_vote || !row->has_value ? T_BOOL : type, false, false);
+    type = row->is_vote || !row->has_value ? T_BOOL : type;
+    keep_value(g, name, type);
+    vy_gen_declare(g, name, type, false, false);
 }
 
 /* ---- Choice -----------------------------------------------------------------------------------
