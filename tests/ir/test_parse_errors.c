@@ -202,7 +202,14 @@ static void test_statements(void **state)
         {KERNEL("let x = 1 + uniform w[0]"), L, 13, "let x = uniform b[i]"},
         {KERNEL("let x : i32 = uniform w[0]"), L, 15, "i32 is needed"},
         {KERNEL("let x : i32 = twice(1)"), L, 15, "i32 is needed"},
-        {KERNEL("twice(1, 2)"), L, 1, "takes 1 argument, but 2 are given"},
+        {KERNEL("twice(1, 2)"), L, 1, "takes 1 argument, but 2 are given"}};
+    refuse_all(rows, VY_COUNT_OF(rows));
+}
+
+static void test_control_flow(void **state)
+{
+    (void)state;
+    static const bad_row rows[] = {
         {KERNEL("if (pu < 1) b[0] = 1"), L, 13, "expected '{'"},
         {KERNEL("if pu = 1 { }"), L, 7, "write == to compare"},
         {KERNEL("while pu += 1 { }"), L, 10, "no part of an expression"},
@@ -412,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes_and_tokens),
                                        cmocka_unit_test(test_declarations),
                                        cmocka_unit_test(test_statements),
+                                       cmocka_unit_test(test_control_flow),
                                        cmocka_unit_test(test_expressions),
                                        cmocka_unit_test(test_types_and_rules),
                                        cmocka_unit_test(test_the_first_error_is_reported),
