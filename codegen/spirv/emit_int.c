@@ -78,8 +78,10 @@ uint32_t vy_wrap(const vy_ints *k, uint32_t value)
     if (!k->is_signed) {
         return vy_i2c(k, SpvOpBitwiseAnd, value, vy_int_most(k));
     }
-    uint32_t up = vy_shift_c(k, SpvOpShiftLeftLogical, value, k->bits - k->width);
-    return vy_shift_c(k, SpvOpShiftRightArithmetic, up, k->bits - k->width);
+    /* Not two shifts: NVIDIA's driver (580) stores another register where they follow an exchange
+     * of bytes. */
+    uint32_t first = vy_const_u32(k->m, 0), count = vy_const_u32(k->m, k->width);
+    return vy_value(k->m, SpvOpBitFieldSExtract, k->type, VY_LIST(value, first, count));
 }
 
 uint32_t vy_emit_wrap(vy_emitter *emitter, vyre_type type, uint32_t value)
