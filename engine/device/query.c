@@ -154,7 +154,6 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     memcpy(s->device_uuid, p->vulkan11.deviceUUID, sizeof s->device_uuid);
     memcpy(s->cache_uuid, core->pipelineCacheUUID, sizeof s->cache_uuid);
     s->is_llvmpipe = p->vulkan12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
-    s->is_nvidia = p->vulkan12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
     s->conformance[0] = p->vulkan12.conformanceVersion.major;
     s->conformance[1] = p->vulkan12.conformanceVersion.minor;
     s->conformance[2] = p->vulkan12.conformanceVersion.subminor;

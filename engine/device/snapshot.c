@@ -58,9 +58,7 @@ static uint32_t float_modes(const vy_snapshot *s)
     if (s->denorm_preserve) {
         modes |= VYRE_FLOAT_DENORM_PRESERVE;
     }
-    /* NVIDIA's driver (580) rounds to nearest even anyway; told to, it compiles code around f32
-     * divisions wrongly: stores of other registers, branches not taken. */
-    if (s->rounding_rte && !s->is_nvidia) {
+    if (s->rounding_rte) {
         modes |= VYRE_FLOAT_ROUNDING_RTE;
     }
     if (s->signed_zero_inf_nan_64) {
@@ -69,7 +67,7 @@ static uint32_t float_modes(const vy_snapshot *s)
     if (s->denorm_preserve_64) {
         modes |= VYRE_FLOAT_DENORM_PRESERVE_F64;
     }
-    if (s->rounding_rte_64 && !s->is_nvidia) {
+    if (s->rounding_rte_64) {
         modes |= VYRE_FLOAT_ROUNDING_RTE_F64;
     }
     return modes;

@@ -84,7 +84,7 @@ typedef struct vy_snapshot {
     vyre_device_info info;      /* names and limits; probes unknown */
     bool has[VY_FEATURE_COUNT]; /* of an adopted device: enabled by the host */
     bool has_extension[VY_EXTENSION_COUNT];
-    bool is_llvmpipe, is_nvidia; /* the latter: NVIDIA's own driver */
+    bool is_llvmpipe;
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
     uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
