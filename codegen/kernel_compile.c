@@ -22,7 +22,6 @@ typedef struct compiler {
     vy_access *access;       /* by segment */
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
-    uint64_t program_writes;
     bool is_wide, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
@@ -90,7 +89,6 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
     }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
-        c->program_writes |= c->access[segment].writes;
     }
     return result;
 }
@@ -115,6 +113,21 @@ static uint32_t *copy_words(vy_arena *arena, const vy_segment_words *from)
     return words;
 }
 
+/* Bindings that may be the same memory as another that is written: the engine refuses only in and
+ * uniform buffers there. */
+static uint64_t overlapping_bindings(const vyre_program *program)
+{
+    uint64_t bindings = 0;
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        bool is_steady = buffer->mode == VYRE_BUFFER_IN || buffer->mode == VYRE_BUFFER_UNIFORM;
+        if (buffer->mode != VYRE_BUFFER_SHARED && !is_steady) {
+            bindings |= (uint64_t)1 << buffer->binding;
+        }
+    }
+    return bindings;
+}
+
 static vyre_result emit(compiler *c, uint32_t segment)
 {
     const vy_access *access = &c->access[segment];
@@ -132,8 +145,9 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .table_offsets = c->table_offsets,
                                 .module_writes = access->writes};
     if (options.aliased && (access->writes & bindings)) {
-        /* What this segment writes may be any of the program's written buffers. */
-        options.module_writes |= c->program_writes & bindings;
+        /* What this segment writes may be any buffer that is not bound as memory that stays as it
+         * is, also one that the program only reads. */
+        options.module_writes |= overlapping_bindings(c->program);
     }
     vy_segment_words *out = &c->words[segment];
     return vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &out->words, &out->count,

@@ -62,6 +62,7 @@ static bool init_tables(vy_emitter *emitter)
     emitter->values = table_of(emitter, ssa->ins.count);
     emitter->labels = table_of(emitter, ssa->blocks.count);
     emitter->last_labels = table_of(emitter, ssa->blocks.count);
+    emitter->edge_words = table_of(emitter, ssa->phi_edges.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
     emitter->slots = table_of(emitter, 2 * (program->binding_count + VY_HIDDEN_COUNT));
     emitter->shared = table_of(emitter, program->buffers.count);

@@ -202,7 +202,8 @@ struct vy_emitter {
     uint64_t module_writes; /* bindings */
     /* By SSA instruction, block, array: ids, 0 while there is none. */
     uint32_t *values, *labels, *last_labels, *arrays;
-    bool *is_emitted; /* by block */
+    bool *is_emitted;     /* by block */
+    uint32_t *edge_words; /* by edge of a phi: what it gets in place of a bool, or 0 */
     VY_VEC(vy_phi_patch) patches;
     uint32_t current_label; /* of the block being filled */
     vy_loc line;            /* of the last OpLine in this block */

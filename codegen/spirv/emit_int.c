@@ -70,16 +70,20 @@ uint64_t vy_int_most(const vy_ints *k)
     return k->is_signed ? ((uint64_t)1 << (k->width - 1)) - 1 : UINT64_MAX >> (64 - k->width);
 }
 
+/* The fields' bounds are constants: at others NVIDIA's driver (580) was seen to read field 0.
+ * Neither shifts nor, for 16 bits, a mask: where such follow an exchange of bytes, that driver
+ * stores another register. */
 uint32_t vy_wrap(const vy_ints *k, uint32_t value)
 {
     if (k->width == k->bits) {
         return value;
     }
-    if (!k->is_signed) {
+    if (!k->is_signed && k->width == 8) {
         return vy_i2c(k, SpvOpBitwiseAnd, value, vy_int_most(k));
     }
-    uint32_t up = vy_shift_c(k, SpvOpShiftLeftLogical, value, k->bits - k->width);
-    return vy_shift_c(k, SpvOpShiftRightArithmetic, up, k->bits - k->width);
+    uint32_t first = vy_const_u32(k->m, 0), count = vy_const_u32(k->m, k->width);
+    return vy_value(k->m, k->is_signed ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, k->type,
+                    VY_LIST(value, first, count));
 }
 
 uint32_t vy_emit_wrap(vy_emitter *emitter, vyre_type type, uint32_t value)

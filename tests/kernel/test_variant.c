@@ -394,6 +394,38 @@ static void test_address_kernel_requires_addresses(void **state)
     }
 }
 
+/* Decorations of NonWritable on variables and, by address, on members of block types. */
+static uint32_t count_not_writable(const vyre_kernel *kernel)
+{
+    vyre_segment_info info;
+    vyre_kernel_segment(kernel, 0, &info);
+    uint32_t found = 0;
+    for (uint32_t at = 5; at < info.word_count && info.words[at] >> 16;
+         at += info.words[at] >> 16) {
+        uint32_t op = info.words[at] & 0xffff;
+        found += op == 71 && info.words[at + 2] == 24; /* OpDecorate, NonWritable */
+        found += op == 72 && info.words[at + 3] == 24; /* OpMemberDecorate */
+    }
+    return found;
+}
+
+/* What the program only reads may still be what it writes, by another name: no driver may keep such
+ * loads over stores. */
+static void test_only_steady_bindings_are_not_writable_where_names_overlap(void **state)
+{
+    static const char source[] = "program names\nworkgroup 64\nin w: u32[]\nout o: u32[64]\n"
+                                 "inout a: u32[64]\ninout b: u32[64]\nkernel {\n"
+                                 "    a[gid.x] = b[gid.x] + w[0]\n    o[gid.x] = b[gid.x]\n}\n";
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_kernel *kernel = compile(source, (vyre_kernel_params){0}, all[i]);
+        bool by_address = all[i].interface == VYRE_INTERFACE_ADDRESS;
+        /* Parameters and w, and without overlaps b; by address all three are of one type. */
+        assert_int_equal(count_not_writable(kernel), by_address ? 1 : all[i].is_aliased ? 2 : 3);
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_schedule_is_fixed_without_host_loops_and_ifs),
         cmocka_unit_test(test_interface_of_no_kernel_is_the_default),
         cmocka_unit_test(test_address_kernel_requires_addresses),
+        cmocka_unit_test(test_only_steady_bindings_are_not_writable_where_names_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* Ten thousand generated programs, or VYRE_SEEDS=FIRST:COUNT, on interpreter and device, each in
  * one of the ways in which programs reach a device. What differs is printed, made small, with the
- * command that runs it; VYRE_FUZZ_DIR=FOLDER keeps it in files. Needs no file of the source tree,
- * so that the binary can be taken to another machine, and shares none with other processes, so that
- * as many can run as there are processors, each with seeds of its own. The last line is
- * "seeds FIRST..LAST: N differences". Exit: 0 no difference; 1 some, or no device; 2 usage. */
+ * command that runs it; VYRE_FUZZ_DIR=FOLDER keeps it in files; VYRE_SEEDS_VERBOSE=1 names each
+ * seed first, for drivers that crash. Needs no file of the source tree, so that the binary can be
+ * taken to another machine, and shares none with other processes, so that as many can run as there
+ * are processors, each with seeds of its own. The last line is "seeds FIRST..LAST: N differences".
+ * Exit: 0 no difference; 1 some, or no device; 2 usage. */
 #include "tests/support/differential.h"
 #include "tests/support/validate_words.h"
 

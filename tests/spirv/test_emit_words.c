@@ -347,26 +347,26 @@ static void test_equality_tests_bits_where_modes_are_missing(void **state)
 /* Nothing is rounded to 16 bits but by ourselves, and Fma stands behind a choice. */
 static void scan_for_banned(const form *f, const char *name)
 {
-    static const uint32_t banned[] = {SpvOpNop,
-                                      SpvOpQuantizeToF16,
-                                      SpvOpFConvert,
-                                      SpvOpSRem,
-                                      SpvOpSMod,
-                                      SpvOpFRem,
-                                      SpvOpFMod,
-                                      SpvOpFOrdNotEqual,
-                                      SpvOpUndef,
-                                      SpvOpBitFieldInsert,
-                                      SpvOpBitFieldSExtract,
-                                      SpvOpBitFieldUExtract,
-                                      SpvOpArrayLength,
-                                      SpvOpKill};
+    static const uint32_t banned[] = {
+        SpvOpNop,   SpvOpQuantizeToF16,  SpvOpFConvert,    SpvOpSRem,
+        SpvOpSMod,  SpvOpFRem,           SpvOpFMod,        SpvOpFOrdNotEqual,
+        SpvOpUndef, SpvOpBitFieldInsert, SpvOpArrayLength, SpvOpKill};
     uint32_t at = 0;
     for (size_t i = 0; i < VY_COUNT_OF(banned); i++) {
         if (judge_count(f->words, f->word_count, banned[i])) {
             fail_msg("%s has opcode %u", name, banned[i]);
         }
     }
+    for (uint32_t is_signed = 0; is_signed < 2; is_signed++) {
+        uint32_t op = is_signed ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract;
+        for (at = 0; (at = judge_find(f->words, f->word_count, at, op)) != 0;) {
+            uint32_t first = judge_constant(f->words, f->word_count, f->words[at + 4]);
+            uint32_t count = judge_constant(f->words, f->word_count, f->words[at + 5]);
+            assert_int_equal(first, 0);
+            assert_true(count == 16 || (is_signed && count == 8));
+        }
+    }
+    at = 0;
     while ((at = judge_find(f->words, f->word_count, at, SpvOpExtInst)) != 0) {
         uint32_t function = f->words[at + 4];
         assert_true(function != GLSLstd450FMin && function != GLSLstd450FMax &&

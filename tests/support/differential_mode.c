@@ -191,6 +191,10 @@ uint32_t vy_run_seeds(vyre_device *device, uint64_t first, uint32_t count, const
         vy_comparison comparison;
         vy_mode mode = vy_mode_of_seed(device, seed);
         mode.optimised = mode.optimised && has_optimiser;
+        if (getenv("VYRE_SEEDS_VERBOSE")) {
+            printf("seed %llu\n", (unsigned long long)seed);
+            fflush(stdout);
+        }
         vy_gen_case_generate(seed, &c);
         vy_compare(device, c.text.data, c.text.size, &c.info, &mode, hooks, &comparison);
         skipped += comparison.verdict == VY_SKIPPED;
