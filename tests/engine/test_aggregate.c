@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "codegen/kernel.h"
 #include "engine/device/device.h"
 #include "tests/support/engine_run.h"
 #include "vyre/interp.h"
@@ -74,7 +75,7 @@ static void interpret(const char *text, uint32_t groups, uint32_t *n, uint32_t *
 {
     vyre_program *program = NULL;
     vyre_diag diag;
-    const vyre_host_buffer buffers[2] = {{.data = n, .count = CELLS}, {.data = y, .count = MOST}};
+    vyre_host_buffer buffers[2] = {{.data = n, .count = CELLS}, {.data = y, .count = MOST}};
     vyre_interp_params params = {.struct_size = (uint32_t)sizeof params,
                                  .buffers = buffers,
                                  .buffer_count = 2,
