@@ -8,6 +8,10 @@
 #include "vyre/interp.h" /* vyre_fault_record */
 #include "vyre/kernel.h"
 
+/* The VYRE_AGGREGATE_* that GPUs are asked for: where joining was measured to be faster
+ * (vyre-bench atomics). */
+#define VY_AGGREGATE_ON_GPUS 0u
+
 typedef struct vy_kernel_site {
     vyre_record_kind kind;
     uint32_t code, line, column;

@@ -138,6 +138,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .aliased = c->params.aliased != 0,
                                 .wide = c->is_wide,
                                 .debug = c->params.debug != 0,
+                                .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
                                 .entry_name = "main",
@@ -362,10 +363,9 @@ static void describe_types(compiler *c)
             "shaderSignedZeroInfNanPreserveFloat64");
     require(k, (modes & VYRE_FLOAT_DENORM_PRESERVE_F64) != 0, "shaderDenormPreserveFloat64");
     require(k, (modes & VYRE_FLOAT_ROUNDING_RTE_F64) != 0, "shaderRoundingModeRTEFloat64");
-    require(k, k->subgroups.is_used && c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
+    require(k, c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
             "shaderSubgroupUniformControlFlow");
-    require(k, k->subgroups.is_used && c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL,
-            "shaderMaximalReconvergence");
+    require(k, c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL, "shaderMaximalReconvergence");
 }
 
 static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *stmt)
@@ -384,7 +384,7 @@ bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt)
 }
 
 /* The classes of operations that the modules make of the program's. */
-static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
+static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program, bool is_joined)
 {
     bool has_vote = false, has_ballot = false, has_shuffle = false, has_arithmetic = false;
     for (uint32_t i = 1; i < program->stmts.count; i++) {
@@ -401,7 +401,9 @@ static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program)
         has_ballot |= info->kind == VY_SUBGROUP_BALLOT || info->kind == VY_SUBGROUP_VALUE ||
                       info->kind == VY_SUBGROUP_LANE || by_lanes;
     }
-    require(k, k->subgroups.is_used, "VK_SUBGROUP_FEATURE_BASIC_BIT");
+    has_ballot |= is_joined;
+    has_arithmetic |= is_joined;
+    require(k, k->subgroups.is_used || is_joined, "VK_SUBGROUP_FEATURE_BASIC_BIT");
     require(k, has_vote, "VK_SUBGROUP_FEATURE_VOTE_BIT");
     require(k, has_ballot, "VK_SUBGROUP_FEATURE_BALLOT_BIT");
     require(k, has_shuffle, "VK_SUBGROUP_FEATURE_SHUFFLE_BIT");
@@ -418,7 +420,9 @@ static void narrow_params(compiler *c)
     if (!find_type_needs(c->program).has_f64) {
         c->params.float_modes &= ~f64_modes;
     }
-    if (!c->kernel->subgroups.is_used) {
+    c->params.aggregate =
+        vy_spirv_aggregates(c->program, c->params.aggregate, c->params.reconvergence);
+    if (!c->kernel->subgroups.is_used && !(c->params.aggregate & VYRE_AGGREGATE_OLD)) {
         c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
     }
 }
@@ -463,7 +467,7 @@ static void describe(compiler *c)
     require(k, (c->params.float_modes & VYRE_FLOAT_ROUNDING_RTE) != 0,
             "shaderRoundingModeRTEFloat32");
     describe_types(c);
-    describe_subgroup_needs(k, program);
+    describe_subgroup_needs(k, program, c->params.aggregate != 0);
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
@@ -485,6 +489,11 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);
+    }
+    if (params->aggregate & ~VYRE_AGGREGATE_ALL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "0x%x names no atomics to be joined. Fix: use VYRE_AGGREGATE_* bits",
+                           (unsigned)params->aggregate);
     }
     if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,

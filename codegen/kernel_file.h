@@ -33,9 +33,10 @@
 #define VY_FILE_DEBUG       2u
 #define VY_FILE_UNIFORM     4u /* VYRE_RECONVERGENCE_*: two bits */
 #define VY_FILE_MAXIMAL     8u
+#define VY_FILE_AGGREGATE   16u /* VYRE_AGGREGATE_*: three bits */
 /* No two are of the same choice of target, interface, float modes and flags. There are more choices
  * than that, of which most are no device's. */
-#define VY_FILE_MAX_SETS 512u
+#define VY_FILE_MAX_SETS 1024u
 
 /* What tells one set of words of a program from another. */
 typedef struct vy_word_choice {

@@ -125,7 +125,8 @@ vy_word_choice vy_word_choice_of(const vyre_kernel_params *params)
     return (vy_word_choice){
         (uint32_t)params->target, (uint32_t)params->interface, params->float_modes,
         (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u) |
-            (uint32_t)params->reconvergence * VY_FILE_UNIFORM};
+            (uint32_t)params->reconvergence * VY_FILE_UNIFORM |
+                params->aggregate * VY_FILE_AGGREGATE};
 }
 
 bool vy_word_choice_equals(vy_word_choice a, vy_word_choice b)
@@ -139,8 +140,8 @@ static bool is_choice(vy_word_choice c)
     return (c.target == VYRE_TARGET_VULKAN_1_3 || c.target == VYRE_TARGET_VULKAN_1_2) &&
            (c.interface == VYRE_INTERFACE_DESCRIPTOR || c.interface == VYRE_INTERFACE_ADDRESS) &&
            (c.float_modes & ~VYRE_FLOAT_ALL) == 0 &&
-           (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG | VY_FILE_UNIFORM | VY_FILE_MAXIMAL)) ==
-               0 &&
+           (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG | VY_FILE_UNIFORM | VY_FILE_MAXIMAL |
+                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE)) == 0 &&
            (c.flags & (VY_FILE_UNIFORM | VY_FILE_MAXIMAL)) != (VY_FILE_UNIFORM | VY_FILE_MAXIMAL);
 }
 

@@ -95,8 +95,8 @@ static vyre_result check_choice(saver *s, uint32_t index)
     for (uint32_t i = 0; i < index; i++) {
         if (vy_word_choice_equals(choice, choice_of(s->kernels[i]))) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                               "kernels %u and %u have the same target, interface, float modes, "
-                               "aliasing and debug. Fix: leave one out",
+                               "kernels %u and %u have the same target, interface, float modes "
+                               "and flags. Fix: leave one out",
                                i, index);
         }
     }

@@ -73,7 +73,7 @@ static bool init_tables(vy_emitter *emitter)
     emitter->is_emitted =
         vy_arena_alloc(emitter->module.arena, ssa->blocks.count ? ssa->blocks.count : 1,
                        sizeof *emitter->is_emitted);
-    return !emitter->module.arena->failed;
+    return vy_emit_find_aggregated(emitter) && !emitter->module.arena->failed;
 }
 
 static vyre_result choose(vy_emitter *emitter)

@@ -202,6 +202,7 @@ struct vy_emitter {
     uint64_t module_writes; /* bindings */
     /* By SSA instruction, block, array: ids, 0 while there is none. */
     uint32_t *values, *labels, *last_labels, *arrays;
+    uint8_t *joined;      /* by SSA instruction: see emit_aggregate.c; NULL: none */
     bool *is_emitted;     /* by block */
     uint32_t *edge_words; /* by edge of a phi: what it gets in place of a bool, or 0 */
     VY_VEC(vy_phi_patch) patches;
@@ -345,8 +346,10 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_barrier(vy_emitter *emitter);
 uint32_t vy_emit_device_scope(vy_emitter *emitter);
 
-/* emit_aggregate.c. Whether the atomic is done once for each subgroup; then that: `act` does it
- * with the joined operand and gives the old value, in one block. */
+/* emit_aggregate.c. First, which atomics are done once for each subgroup (false: out of memory);
+ * whether one is; then that: `act` does it with the joined operand and gives the old value, in one
+ * block. No value (0) where nothing reads the old one. */
+bool vy_emit_find_aggregated(vy_emitter *emitter);
 typedef uint32_t (*vy_aggregated_fn)(vy_emitter *emitter, const vy_ins *ins, const void *place,
                                      uint32_t x);
 bool vy_emit_is_aggregated(const vy_emitter *emitter, const vy_ins *ins);

@@ -171,7 +171,7 @@ static uint32_t emit_arithmetic(const vy_format *f, const vy_ins *ins, const uin
 uint32_t vy_emit_f64(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
 {
     vy_format f = vy_format_of(emitter, VYRE_TYPE_F64);
-    SpvOp op = SpvOpNop;
+    SpvOp op = SpvOpMax;
     if (vy_find_comparison((vyre_op)ins->op, &op, NULL)) {
         return compare(&f, (vyre_op)ins->op, op, operands);
     }

@@ -1,5 +1,6 @@
 /* What the library says about devices: the list, the info, the text of --info, kernel parameters.
  */
+#include "codegen/kernel.h"
 #include "engine/device/abilities.h"
 #include "engine/device/device.h"
 
@@ -14,6 +15,16 @@ void vyre_device_get_info(const vyre_device *device, vyre_device_info *out_info)
         out_info->validation = (int)device->validation;
         out_info->is_adopted = !device->owns_device;
     }
+}
+
+/* What is not joined is right everywhere. Processors act one after another anyway. */
+static uint32_t aggregate_of(const vy_snapshot *s)
+{
+    const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                            VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    bool is_gpu = s->info.type != VYRE_DEVICE_PROCESSOR && s->info.type != VYRE_DEVICE_OTHER;
+    bool is_able = (s->subgroup_operations & needed) == needed && s->info.subgroup_size > 1;
+    return is_gpu && is_able ? VY_AGGREGATE_ON_GPUS : 0;
 }
 
 void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params)
@@ -33,6 +44,7 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
                                     : has[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]
                                         ? VYRE_RECONVERGENCE_UNIFORM
                                         : VYRE_RECONVERGENCE_NONE;
+        out_params->aggregate = aggregate_of(&device->snapshot);
     }
 }
 

@@ -31,12 +31,23 @@ typedef enum vyre_interface {
 #define VYRE_FLOAT_ALL                              63u
 
 /* What the modules ask of the device about subgroups in control flow; each needs its feature. Only
- * modules that use subgroups ask. */
+ * programs that use subgroups, or join atomics with their old values, ask. */
 typedef enum vyre_reconvergence {
     VYRE_RECONVERGENCE_NONE,
     VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
     VYRE_RECONVERGENCE_MAXIMAL /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
 } vyre_reconvergence;
+
+/* Atomics that are done once for each subgroup, where its invocations do them in one place by the
+ * program's text (the index is made of literals, parameters, lengths and what a workgroup has in
+ * common): one lane does it for all with their operands joined, which gives nothing that they could
+ * not have got one after another. Of add, sub, min, max, and, or, xor on u32 and i32 without an
+ * order; needs the subgroup operations basic, ballot and arithmetic. */
+#define VYRE_AGGREGATE_STORAGE 1u /* on buffers */
+#define VYRE_AGGREGATE_SHARED  2u /* on workgroup memory */
+/* Of these also those whose old values something reads, with VYRE_RECONVERGENCE_MAXIMAL alone. */
+#define VYRE_AGGREGATE_OLD 4u
+#define VYRE_AGGREGATE_ALL 7u
 
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -55,6 +66,7 @@ typedef struct vyre_kernel_params {
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
     vyre_reconvergence reconvergence;
+    uint32_t aggregate; /* VYRE_AGGREGATE_* */
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */
@@ -70,10 +82,10 @@ VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 
 /* ---- Kernel files (.vyk) ----------------------------------------------------------------------
  * A program in canonical form with any number of sets of words, each for one choice of target,
- * interface, float modes and aliasing, so that nothing is compiled at run time. docs/engine.md has
- * the format. Read as hostile input: whatever the bytes are, the answer is a kernel or an error.
- * That the words do what the program says, and that a driver survives them, rests on who made the
- * file, as with any SPIR-V. */
+ * interface, float modes, aliasing and so on, so that nothing is compiled at run time.
+ * docs/engine.md has the format. Read as hostile input: whatever the bytes are, the answer is a
+ * kernel or an error. That the words do what the program says, and that a driver survives them,
+ * rests on who made the file, as with any SPIR-V. */
 
 /* All kernels are of one program; entry i's words become set i. The bytes are allocated with
  * `allocator` (NULL: malloc) and freed with vyre_kernel_free_data. Errors: INVALID_ARGUMENT

@@ -180,7 +180,7 @@ static void test_kernel_load_names_the_damage(void **state)
     expect_damage(file, l.sets + 8, 2, "no target, interface or float modes");
     expect_damage(file, l.sets + 12, 64, "no target, interface or float modes");
     expect_damage(file, l.sets + 16, 12, "no target, interface or float modes");
-    expect_damage(file, l.sets + 16, 16, "no target, interface or float modes");
+    expect_damage(file, l.sets + 16, 128, "no target, interface or float modes");
     expect_damage(file, l.sets + 4, 1, "a module's version of SPIR-V is not its target's");
     expect_damage(file, l.first_words, 0xffffffff, "it ends within a set of words");
     expect_damage(file, l.first_words, 4, "a module is not SPIR-V");

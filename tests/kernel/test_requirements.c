@@ -103,12 +103,66 @@ static void test_a_pinned_width_and_reconvergence_are_told(void **state)
           "computeFullSubgroups ");
 }
 
+static void test_joined_atomics_need_what_joins_them(void **state)
+{
+#define JOINS                                                                                      \
+    "VK_SUBGROUP_FEATURE_BASIC_BIT VK_SUBGROUP_FEATURE_BALLOT_BIT "                                \
+    "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT "
+    static const struct {
+        const char *text;
+        uint32_t aggregate;
+        vyre_reconvergence reconvergence;
+        const char *wanted;
+    } rows[] = {
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_NONE, JOINS},
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_NONE, ""},
+        {"atomic_add(s[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_NONE, JOINS},
+        {"atomic_add(a[0], 1)", 0, VYRE_RECONVERGENCE_MAXIMAL, ""},
+        /* Reconvergence is for old values alone. */
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, JOINS},
+        {"let k = atomic_add(a[0], 1)  a[k] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL,
+         "shaderMaximalReconvergence " JOINS},
+        {"let k = atomic_add(a[0], 1)  a[k] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_UNIFORM,
+         JOINS},
+        {"atomic_exchange(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, ""},
+        {"a[0] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512] = "program needs\nworkgroup 64\ninout a : u32[]\nshared s : u32[4]\n"
+                         "kernel { s[0] = 1 ";
+        vyre_kernel_params params = {.target = VYRE_TARGET_VULKAN_1_2,
+                                     .aggregate = rows[i].aggregate,
+                                     .reconvergence = rows[i].reconvergence};
+        check(strcat(strcat(text, rows[i].text), " }"), &params, rows[i].wanted);
+    }
+}
+
+static void test_unknown_bits_of_aggregate_are_refused(void **state)
+{
+    const char *text = "program needs\nworkgroup 64\ninout a : u32[]\nkernel { a[0] = 1 }";
+    vyre_kernel_params params = {.aggregate = VYRE_AGGREGATE_ALL + 1};
+    vyre_program *program = NULL;
+    vyre_kernel *kernel = NULL;
+    vyre_diag diag;
+    (void)state;
+    assert_int_equal(vyre_program_parse(text, strlen(text), "n", NULL, &program, &diag), VYRE_OK);
+    assert_int_equal(vyre_kernel_compile(program, &params, &kernel, &diag),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(diag.message, "0x8 "));
+    assert_non_null(strstr(diag.message, "Fix: use VYRE_AGGREGATE_"));
+    assert_null(kernel);
+    vyre_program_destroy(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types_need_their_features),
         cmocka_unit_test(test_subgroup_operations_need_their_classes),
         cmocka_unit_test(test_a_pinned_width_and_reconvergence_are_told),
+        cmocka_unit_test(test_joined_atomics_need_what_joins_them),
+        cmocka_unit_test(test_unknown_bits_of_aggregate_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,64 +413,71 @@ static void test_lane_numbers(void **state)
     }
 }
 
-/* Atomics joined within subgroups leave the same sum, and give old values that lanes acting one
- * after another would have found: added ones, all different and in steps of the operands. */
-static void check_aggregated(vyre_atomic op, vyre_type type, bool is_literal)
+/* ---- Joined atomics -------------------------------------------------------------------------- */
+
+enum { INVOCATIONS = 192 };
+
+static uint32_t joined_one_by_one(vyre_atomic op, uint32_t cell, uint32_t x)
 {
-    enum { INVOCATIONS = 192 };
-    uint32_t cells[2] = {1000, 7}, olds[INVOCATIONS], wanted = 1000;
-    bool seen[INVOCATIONS] = {false};
-    const gpu_buffer buffers[] = {{cells, sizeof cells, 2}, {olds, sizeof olds, INVOCATIONS}};
+    switch ((int)op) {
+    case VYRE_ATOMIC_ADD:
+        return cell + x;
+    case VYRE_ATOMIC_SUB:
+        return cell - x;
+    case VYRE_ATOMIC_MIN:
+        return x < cell ? x : cell;
+    case VYRE_ATOMIC_MAX:
+        return x > cell ? x : cell;
+    case VYRE_ATOMIC_AND:
+        return cell & x;
+    case VYRE_ATOMIC_OR:
+        return cell | x;
+    default:
+        return cell ^ x;
+    }
+}
+
+static uint32_t count_joined(const form *f)
+{
+    return judge_count(f->words, f->word_count, SpvOpGroupNonUniformElect) +
+           judge_count(f->words, f->word_count, SpvOpGroupNonUniformBallot);
+}
+
+/* Each invocation, or where is_half every third, does the atomic with its number or all with 3. */
+static void check_aggregated(vyre_atomic op, vyre_type type, bool is_uniform, bool is_half)
+{
+    uint32_t cells[2] = {1000, 7}, wanted = 1000;
+    const gpu_buffer buffers[] = {{cells, sizeof cells, 2}};
     form f;
     form_init(&f);
-    f.options.aggregate = true;
+    f.options.aggregate = VYRE_AGGREGATE_STORAGE;
     uint32_t memory = form_buffer(&f, VYRE_BUFFER_INOUT, "memory", type);
-    uint32_t to = form_buffer(&f, VYRE_BUFFER_OUT, "olds", type);
-    f.options.module_writes = 3;
-    uint32_t i = form_builtin(&f, VYRE_BUILTIN_GID_X), zero = form_u32(&f, 0);
-    uint32_t index = is_literal ? zero : form_op(&f, VYRE_OP_SUB, VYRE_TYPE_U32, i, i);
-    uint32_t three = form_literal(&f, type, 3);
+    f.options.module_writes = 1;
+    uint32_t i = form_builtin(&f, VYRE_BUILTIN_GID_X), zero = form_u32(&f, 0), end = 0;
     uint32_t number = form_op(&f, VYRE_OP_CAST, type, i, 0);
-    uint32_t x = op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB ? three : number;
-    uint32_t old = form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, index, x, 0);
-    form_store(&f, to, i, old);
+    uint32_t x = is_uniform ? form_literal(&f, type, 3) : number;
+    if (is_half) {
+        uint32_t third = form_op(&f, VYRE_OP_REM, VYRE_TYPE_U32, i, form_u32(&f, 3));
+        uint32_t condition = form_op(&f, VYRE_OP_EQ, VYRE_TYPE_BOOL, third, zero);
+        uint32_t inside = form_block(&f);
+        end = form_block(&f);
+        form_if(&f, condition, inside, end, end);
+        form_at(&f, inside);
+    }
+    (void)form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, zero, x, 0);
     /* Out of bounds, by all of them. */
-    old = form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, form_u32(&f, 2), x, 0);
+    (void)form_atomic(&f, memory, op, VYRE_ORDER_RELAXED, form_u32(&f, 2), x, 0);
+    if (is_half) {
+        form_jump(&f, end);
+        form_at(&f, end);
+    }
     form_end(&f, VY_END_RETURN);
     gpu_prepare(device, &f, NULL, 0);
-    assert_int_equal(judge_count(f.words, f.word_count, SpvOpGroupNonUniformElect),
-                     is_literal ? 2 : 1);
+    assert_int_equal(count_joined(&f), 2);
     gpu_run(device, &f, buffers, NULL, INVOCATIONS / 64);
     for (uint32_t k = 0; k < INVOCATIONS; k++) {
-        uint32_t value = op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB ? 3 : k;
-        switch ((int)op) {
-        case VYRE_ATOMIC_ADD:
-            wanted += value;
-            break;
-        case VYRE_ATOMIC_SUB:
-            wanted -= value;
-            break;
-        case VYRE_ATOMIC_MIN:
-            wanted = value < wanted ? value : wanted;
-            break;
-        case VYRE_ATOMIC_MAX:
-            wanted = value > wanted ? value : wanted;
-            break;
-        case VYRE_ATOMIC_AND:
-            wanted &= value;
-            break;
-        case VYRE_ATOMIC_OR:
-            wanted |= value;
-            break;
-        default:
-            wanted ^= value;
-            break;
-        }
-        if (op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB) {
-            uint32_t step = op == VYRE_ATOMIC_ADD ? olds[k] - 1000 : 1000 - olds[k];
-            assert_int_equal(step % 3, 0);
-            assert_true(step / 3 < INVOCATIONS && !seen[step / 3]);
-            seen[step / 3] = true;
+        if (!is_half || k % 3 == 0) {
+            wanted = joined_one_by_one(op, wanted, is_uniform ? 3 : k);
         }
     }
     assert_int_equal(cells[0], wanted);
@@ -485,9 +492,85 @@ static void test_aggregated_atomics_change_nothing(void **state)
                                       VYRE_ATOMIC_XOR};
     (void)state;
     for (size_t i = 0; device && i < VY_COUNT_OF(ops); i++) {
-        check_aggregated(ops[i], VYRE_TYPE_U32, true);
-        check_aggregated(ops[i], VYRE_TYPE_I32, true);
-        check_aggregated(ops[i], VYRE_TYPE_U32, false); /* not told to be uniform */
+        for (uint32_t k = 0; k < 8; k++) {
+            check_aggregated(ops[i], k & 1 ? VYRE_TYPE_I32 : VYRE_TYPE_U32, (k & 2) != 0,
+                             (k & 4) != 0);
+        }
+    }
+}
+
+/* One atomic, and what of it is joined. */
+typedef struct joined_row {
+    uint8_t aggregate, reconvergence, type, order, op;
+    bool is_shared, is_known, is_read; /* known: the index is one for all; read: the old value */
+    uint32_t joined;
+} joined_row;
+
+static void check_joined(const joined_row *r)
+{
+    form f;
+    vyre_diag diag;
+    vyre_type type = (vyre_type)r->type;
+    form_init(&f);
+    f.options.aggregate = r->aggregate;
+    f.options.reconvergence = (vyre_reconvergence)r->reconvergence;
+    uint32_t memory = r->is_shared ? form_shared(&f, "s", type, 8)
+                                   : form_buffer(&f, VYRE_BUFFER_INOUT, "memory", type);
+    uint32_t to = form_buffer(&f, VYRE_BUFFER_OUT, "olds", type);
+    f.options.module_writes = 3;
+    uint32_t i = form_builtin(&f, VYRE_BUILTIN_GID_X);
+    uint32_t group = form_builtin(&f, VYRE_BUILTIN_WID_X);
+    uint32_t index =
+        form_op(&f, VYRE_OP_AND, VYRE_TYPE_U32, r->is_known ? group : i, form_u32(&f, 7));
+    uint32_t x = form_literal(&f, type, 3);
+    uint32_t old = form_atomic(&f, memory, (vyre_atomic)r->op, (vyre_order)r->order, index, x, 0);
+    if (r->is_read) {
+        form_store(&f, to, i, old);
+    }
+    form_end(&f, VY_END_RETURN);
+    assert_int_equal(form_try_emit(&f, &diag), VYRE_OK);
+    assert_int_equal(count_joined(&f), r->joined);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpGroupNonUniformBroadcastFirst),
+                     r->joined && r->is_read);
+    form_finish(&f);
+}
+
+static void test_only_what_changes_nothing_is_joined(void **state)
+{
+    enum {
+        STORAGE = VYRE_AGGREGATE_STORAGE,
+        SHARED = VYRE_AGGREGATE_SHARED,
+        OLD = VYRE_AGGREGATE_OLD,
+        NONE = VYRE_RECONVERGENCE_NONE,
+        MAXIMAL = VYRE_RECONVERGENCE_MAXIMAL,
+        U32 = VYRE_TYPE_U32,
+        RELAXED = VYRE_ORDER_RELAXED,
+        ADD = VYRE_ATOMIC_ADD
+    };
+    static const joined_row rows[] = {
+        {STORAGE, NONE, U32, RELAXED, ADD, false, true, false, 1},
+        {SHARED, NONE, U32, RELAXED, ADD, true, true, false, 1},
+        {STORAGE, NONE, U32, RELAXED, ADD, true, true, false, 0},
+        {SHARED, NONE, U32, RELAXED, ADD, false, true, false, 0},
+        {STORAGE | SHARED, NONE, VYRE_TYPE_I32, RELAXED, VYRE_ATOMIC_MAX, true, true, false, 1},
+        {STORAGE, NONE, U32, RELAXED, ADD, false, false, false, 0},
+        /* An old value crosses a branch. */
+        {STORAGE | OLD, MAXIMAL, U32, RELAXED, ADD, false, true, true, 1},
+        {STORAGE | OLD, NONE, U32, RELAXED, ADD, false, true, true, 0},
+        {STORAGE | OLD, VYRE_RECONVERGENCE_UNIFORM, U32, RELAXED, ADD, false, true, true, 0},
+        {STORAGE, MAXIMAL, U32, RELAXED, ADD, false, true, true, 0},
+        {OLD, MAXIMAL, U32, RELAXED, ADD, false, true, true, 0},
+        /* An order is each invocation's own; so is what others see of exchanges. */
+        {VYRE_AGGREGATE_ALL, MAXIMAL, U32, VYRE_ORDER_ACQUIRE, ADD, false, true, false, 0},
+        {VYRE_AGGREGATE_ALL, MAXIMAL, U32, VYRE_ORDER_ACQ_REL, ADD, true, true, false, 0},
+        {VYRE_AGGREGATE_ALL, MAXIMAL, U32, RELAXED, VYRE_ATOMIC_EXCHANGE, true, true, false, 0},
+        {VYRE_AGGREGATE_ALL, MAXIMAL, VYRE_TYPE_F32, RELAXED, ADD, false, true, false, 0},
+        {VYRE_AGGREGATE_ALL, MAXIMAL, VYRE_TYPE_U64, RELAXED, ADD, false, true, false, 0},
+        {0, MAXIMAL, U32, RELAXED, ADD, false, true, false, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        check_joined(&rows[i]);
     }
 }
 
@@ -514,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_votes_ballots_and_the_first_lane),
         cmocka_unit_test(test_lane_numbers),
         cmocka_unit_test(test_aggregated_atomics_change_nothing),
+        cmocka_unit_test(test_only_what_changes_nothing_is_joined),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

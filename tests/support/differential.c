@@ -123,12 +123,13 @@ static bool compile(run *r)
     params.target = r->mode->target;
     params.aliased = r->mode->aliased;
     params.debug = r->mode->debug;
+    params.aggregate = r->mode->joined ? VYRE_AGGREGATE_ALL : 0;
     if (vyre_kernel_compile(r->program, &params, &r->kernel, &r->diag) != VYRE_OK) {
         return fail(r, "compile");
     }
     /* Distributions' validators and spirv-opt do not know this mode. */
-    bool is_maximal = params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL &&
-                      vy_kernel_get_subgroups(r->kernel).is_used;
+    bool is_maximal =
+        vy_kernel_get_subgroups(r->kernel).reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
     if (r->hooks && r->hooks->words &&
         !(is_maximal ? judge_twin(r, &params) : judge_words(r, ""))) {
         return false;

@@ -240,16 +240,16 @@ static void simplify_inputs(shrinker *s)
 
 static void simplify_mode(shrinker *s)
 {
-    vy_mode tries[6];
-    for (uint32_t i = 0; i < 6; i++) {
+    vy_mode tries[7];
+    for (uint32_t i = 0; i < 7; i++) {
         tries[i] = *s->mode;
         bool changes = false;
         bool *const flags[] = {&tries[i].optimised, &tries[i].aliased, &tries[i].debug,
-                               &tries[i].resident};
-        if (i < 4) {
+                               &tries[i].resident, &tries[i].joined};
+        if (i < 5) {
             changes = *flags[i];
             *flags[i] = false;
-        } else if (i == 4) {
+        } else if (i == 5) {
             changes = tries[i].interface != VYRE_INTERFACE_DESCRIPTOR;
             tries[i].interface = VYRE_INTERFACE_DESCRIPTOR;
         } else {

@@ -208,6 +208,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     }
     assert_file_has("out", "### rebind: ");
     assert_file_has("out", "### checks: ");
+    assert_file_has("out", "### atomics: ");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -216,6 +217,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-transfer.svg");
     check_picture("b-rebind.svg");
     check_picture("b-checks.svg");
+    check_picture("b-atomics.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

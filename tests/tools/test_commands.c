@@ -626,6 +626,44 @@ static void test_run_takes_kernel_files(void **state)
     assert_int_equal(run_tool("vyre-run", "address.vyk", "--in", "x=1,2", "--check", NULL), 0);
 }
 
+static void expect_file_without(const char *path, const char *text)
+{
+    size_t size;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    assert_null(strstr(data, text));
+    free(data);
+}
+
+static void test_spv_joins_atomics_where_asked(void **state)
+{
+    (void)state;
+    put_text("counts.vyre", "program counts\nworkgroup 8\ninout n : u32[]\nkernel {\n"
+                            "atomic_add(n[0], 1)\nlet k = atomic_add(n[1], 1)\nn[k + 2] = k }\n");
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "--requires", NULL), 0);
+    expect_file_without("out", "VK_SUBGROUP_FEATURE");
+    assert_int_equal(
+        run_tool("vyre-spv", "counts.vyre", "--aggregate", "--validate", "--requires", NULL), 0);
+    assert_file_has("out", "counts.seg0: valid for vulkan1.3");
+    assert_file_has("out", "VK_SUBGROUP_FEATURE_BALLOT_BIT\n");
+    expect_file_without("out", "shaderMaximalReconvergence");
+    /* Kernel files have plain words, those joined without old values, and those with: three times
+     * as many; of a program without such atomics there is nothing more. */
+    size_t plain, joined, same;
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "-o", "plain.vyk", NULL), 0);
+    free(get_file("plain.vyk", &plain));
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "-o", "joined.vyk", "--aggregate", NULL),
+                     0);
+    free(get_file("joined.vyk", &joined));
+    assert_in_range(joined, plain * 5 / 2, plain * 4);
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "plain.vyk", NULL), 0);
+    free(get_file("plain.vyk", &plain));
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "joined.vyk", "--aggregate", NULL),
+                     0);
+    free(get_file("joined.vyk", &same));
+    assert_int_equal(same, plain);
+}
+
 /* A module cut or changed anywhere is shown or refused, never a crash. */
 static void test_spv_survives_hostile_modules(void **state)
 {
@@ -739,6 +777,7 @@ int main(void)
         cmocka_unit_test(test_spv_inspects),
         cmocka_unit_test(test_spv_writes_kernel_files),
         cmocka_unit_test(test_run_takes_kernel_files),
+        cmocka_unit_test(test_spv_joins_atomics_where_asked),
         cmocka_unit_test(test_spv_survives_hostile_modules),
         cmocka_unit_test(test_spv_ends_at_an_interrupt),
         cmocka_unit_test(test_demo_answers),

@@ -117,6 +117,7 @@ vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_resident(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_transfer(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_checks(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */

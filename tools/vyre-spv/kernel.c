@@ -1,14 +1,17 @@
 /* Kernel files: one program compiled for every choice that a device or the engine may make. */
 #include "tools/vyre-spv/spv.h"
 
+#include "codegen/kernel.h"
+#include "codegen/spirv/spirv.h"
+
 #include <string.h>
 
 #define MODE_COUNT  8u /* sets of VYRE_FLOAT_* of 32 bits */
-#define MAX_KERNELS (2u * 2u * 2u * 2u * MODE_COUNT * 3u)
+#define MAX_KERNELS (2u * 2u * 2u * 2u * MODE_COUNT * 3u * 2u)
 
 /* Of one kernel of the file: numbers of choices, where the program has such a choice. */
 typedef struct choices {
-    uint32_t target, interface, alias, mode, wide_denormals, reconvergence;
+    uint32_t target, interface, alias, mode, wide_denormals, reconvergence, aggregate;
 } choices;
 
 /* Only bindings that the program writes can overlap each other; with one there is nothing that an
@@ -59,10 +62,22 @@ static bool next_number(uint32_t *number, uint32_t count)
 static bool next_choice(choices *at, const choices *counts)
 {
     return next_number(&at->alias, counts->alias) ||
+           next_number(&at->aggregate, counts->aggregate) ||
            next_number(&at->reconvergence, counts->reconvergence) ||
            next_number(&at->wide_denormals, counts->wide_denormals) ||
            next_number(&at->mode, counts->mode) || next_number(&at->interface, counts->interface) ||
            next_number(&at->target, counts->target);
+}
+
+/* Whether the choice makes other words than all that leave something out of it: the compiler drops
+ * what makes no difference. */
+static bool is_distinct(const input *in, const vyre_kernel_params *params, bool has_subgroups)
+{
+    uint32_t joined =
+        vy_spirv_aggregates(in->source.program, params->aggregate, params->reconvergence);
+    bool is_flow_asked = params->reconvergence != VYRE_RECONVERGENCE_NONE;
+    return (joined || !params->aggregate) &&
+           (has_subgroups || (joined & VYRE_AGGREGATE_OLD) || !is_flow_asked);
 }
 
 static vyre_result compile_all(const command *c, const input *in, vyre_kernel **kernels,
@@ -70,13 +85,15 @@ static vyre_result compile_all(const command *c, const input *in, vyre_kernel **
 {
     static const vyre_target targets[] = {VYRE_TARGET_VULKAN_1_3, VYRE_TARGET_VULKAN_1_2};
     bool has_f64 = requires(in->kernel, "shaderFloat64");
-    bool has_subgroups = requires(in->kernel, "VK_SUBGROUP_FEATURE_BASIC_BIT");
+    bool has_subgroups = vy_kernel_get_subgroups(in->kernel).is_used;
+    uint32_t aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : VY_AGGREGATE_ON_GPUS;
     const choices counts = {.target = VY_COUNT_OF(targets),
                             .interface = 2,
                             .alias = has_aliased_variant(in->kernel) ? 2 : 1,
                             .mode = MODE_COUNT,
                             .wide_denormals = has_f64 ? 2 : 1,
-                            .reconvergence = has_subgroups ? 3 : 1};
+                            .reconvergence = has_subgroups || aggregate ? 3 : 1,
+                            .aggregate = aggregate ? 2 : 1};
     choices at = {0};
     vyre_result result = VYRE_OK;
     *out_count = 0;
@@ -88,9 +105,11 @@ static vyre_result compile_all(const command *c, const input *in, vyre_kernel **
                                      .float_modes = float_modes(&at, has_f64),
                                      .aliased = (int)at.alias,
                                      .reconvergence = (vyre_reconvergence)at.reconvergence,
+                                     .aggregate = at.aggregate ? aggregate : 0,
                                      .debug = c->debug};
         if ((!c->has_target || params.target == c->target) &&
-            (!c->has_interface || params.interface == c->interface)) {
+            (!c->has_interface || params.interface == c->interface) &&
+            is_distinct(in, &params, has_subgroups)) {
             result = vy_source_compile(&in->source, &params, &kernels[*out_count], diag);
             *out_count += result == VYRE_OK;
         }

@@ -25,6 +25,7 @@ enum {
     OPTION_DUMP,
     OPTION_DEBUG,
     OPTION_OPT,
+    OPTION_AGGREGATE,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -47,6 +48,10 @@ static const vy_option options[] = {
     {"--dump-after", OPTION_DUMP, "PASS",
      "print the SSA form of every segment after that pass, or after all"},
     {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
+    {"--aggregate", OPTION_AGGREGATE, NULL,
+     "join atomics of one place within subgroups, where nothing reads the old\n"
+     "values (kernel files: words with and without, and for devices with\n"
+     "maximal reconvergence where something reads them too)"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
@@ -156,6 +161,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->requirements = c->requirements || id == OPTION_REQUIRES;
         c->debug = c->debug || id == OPTION_DEBUG;
         c->optimise = c->optimise || id == OPTION_OPT;
+        c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         break;
     }
     return -1;
@@ -227,6 +233,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .target = c->target,
                                  .interface = c->interface,
                                  .debug = c->debug,
+                                 .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,
                                  .dump_user = out};
