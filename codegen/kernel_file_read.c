@@ -126,7 +126,7 @@ vy_word_choice vy_word_choice_of(const vyre_kernel_params *params)
         (uint32_t)params->target, (uint32_t)params->interface, params->float_modes,
         (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u) |
             (uint32_t)params->reconvergence * VY_FILE_UNIFORM |
-                params->aggregate * VY_FILE_AGGREGATE};
+            params->aggregate * VY_FILE_AGGREGATE};
 }
 
 bool vy_word_choice_equals(vy_word_choice a, vy_word_choice b)

@@ -41,6 +41,7 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
             .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
             .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
             .aliased = variant >> 1 & 1,
+            .aggregate = variant == 3 || variant == 6 ? VYRE_AGGREGATE_ALL : 0,
             .float_modes = variant & 1 ? 0 : VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_DENORM_PRESERVE};
         vyre_kernel *kernel = NULL, *again = NULL;
         vyre_diag diag;
