@@ -137,8 +137,8 @@ static uint32_t divide(const vy_ints *k, const vy_ins *ins, const uint32_t *oper
     return vy_select_i(k, zero, ones, quotient);
 }
 
-/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed: no OpSRem,
- * which drivers get wrong on negative operands. */
+/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed: not by
+ * SRem, which drivers get wrong on negative operands. */
 static uint32_t remainder_of(const vy_ints *k, const vy_ins *ins, const uint32_t *operands)
 {
     uint32_t zero = 0;
