@@ -427,6 +427,27 @@ static void narrow_params(compiler *c)
     }
 }
 
+/* Functions of the tolerance table, and floats that are joined in an order which nothing says. */
+static bool is_inexact(const vyre_program *program)
+{
+    bool found = program->fast_math;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        found |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind == VY_STMT_ATOMIC) {
+            found |= stmt->atomic == VYRE_ATOMIC_ADD && stmt->ref < program->buffers.count &&
+                     vy_type_is_float((vyre_type)program->buffers.data[stmt->ref].type);
+        } else if (stmt->kind == VY_STMT_SUBGROUP) {
+            vyre_op op = (vyre_op)vy_subgroup_get((vyre_subgroup)stmt->subgroup)->op;
+            found |= (op == VYRE_OP_ADD || op == VYRE_OP_MUL) &&
+                     vy_type_is_float((vyre_type)program->vars.data[stmt->result].type);
+        }
+    }
+    return found;
+}
+
 static void describe(compiler *c)
 {
     const vyre_program *program = c->program;
@@ -441,14 +462,11 @@ static void describe(compiler *c)
         program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
-    k->is_inexact = program->fast_math;
+    k->is_inexact = is_inexact(program);
     describe_subgroups(k, program);
     narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
     k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
-        k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
-    }
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {

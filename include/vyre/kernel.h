@@ -144,8 +144,9 @@ VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t pa
 VYRE_API uint32_t vyre_kernel_spill_size(const vyre_kernel *kernel);
 /* Bytes of workgroup memory. */
 VYRE_API uint32_t vyre_kernel_shared_size(const vyre_kernel *kernel);
-/* 1 where the program uses a function of the tolerance table or fast_math, so that devices may
- * differ from the interpreter within docs/language.md's bounds. */
+/* 1 where the program uses a function of the tolerance table or fast_math, or adds or multiplies
+ * floats by atomics or over subgroups, in an order that nothing says: devices may differ from the
+ * interpreter within docs/language.md's bounds. */
 VYRE_API int vyre_kernel_is_inexact(const vyre_kernel *kernel);
 /* Vulkan features and extensions that the modules need beyond Vulkan 1.2: entry i, or NULL past the
  * last. */
