@@ -296,9 +296,6 @@ const char *cl_atomic_translate(const char *source, const cl_test *test, cl_kern
     if (!line) {
         return "no macro of the kernel's name";
     }
-    if (conform_vyre_type(kernel->type) == VYRE_TYPE_COUNT) {
-        return "a type that the language does not have";
-    }
     take_parameters(&r, line);
     write_declarations(&r);
     for (line = strchr(line, '\n'); line && !r.problem; line = strchr(line, '\n')) {

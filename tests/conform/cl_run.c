@@ -138,8 +138,7 @@ static bool understand(const runner *r, const cl_test *test, job *j)
     name_of(r->path, test, j->name, sizeof j->name);
     for (uint32_t a = 0; a < test->argument_count && !why[0]; a++) {
         const cl_argument *argument = &test->arguments[a];
-        if (argument->type == CONFORM_TYPE_COUNT ||
-            conform_vyre_type(argument->type) == VYRE_TYPE_COUNT) {
+        if (argument->type == CONFORM_TYPE_COUNT) {
             int letters = (int)strcspn(argument->type_name, "0123456789");
             snprintf(why, sizeof why, "type %.*s", letters, argument->type_name);
         }

@@ -130,7 +130,7 @@ static uint32_t casts_of(conform_id base, conform_row *rows)
     for (int to = 0; to < CONFORM_TYPE_COUNT; to++) {
         bool bits_only = to != CONFORM_BOOL && base != CONFORM_BOOL && to != CONFORM_BF16 &&
                          base != CONFORM_BF16;
-        if (conform_vyre_type((conform_id)to) == VYRE_TYPE_COUNT || !casts(base, (conform_id)to)) {
+        if (!casts(base, (conform_id)to)) {
             continue;
         }
         rows[count] = row_of(VYRE_OP_CAST, base);

@@ -22,12 +22,7 @@ const conform_type conform_types[CONFORM_TYPE_COUNT] = {
     [CONFORM_F64] = {"f64", CONFORM_FLOAT, 64, 53, 1024},
 };
 
-vyre_type conform_vyre_type(conform_id id)
-{
-    return conform_vyre_type_named(conform_types[id].keyword);
-}
-
-vyre_type conform_vyre_type_named(const char *keyword)
+static vyre_type type_named(const char *keyword)
 {
     static const struct {
         const char *keyword;
@@ -43,6 +38,11 @@ vyre_type conform_vyre_type_named(const char *keyword)
         }
     }
     return VYRE_TYPE_COUNT;
+}
+
+vyre_type conform_vyre_type(conform_id id)
+{
+    return type_named(conform_types[id].keyword);
 }
 
 conform_id conform_unsigned_of(conform_id id)

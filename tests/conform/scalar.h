@@ -43,9 +43,8 @@ typedef struct conform_type {
 
 extern const conform_type conform_types[CONFORM_TYPE_COUNT];
 
-/* The language's type of that keyword, or VYRE_TYPE_COUNT where this build has none. */
+/* The language's type of that name. */
 vyre_type conform_vyre_type(conform_id id);
-vyre_type conform_vyre_type_named(const char *keyword);
 /* The unsigned type of that type's width. */
 conform_id conform_unsigned_of(conform_id id);
 /* All bits of a value. */

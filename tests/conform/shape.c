@@ -89,8 +89,7 @@ bool conform_shape_takes(conform_shape shape, const conform_row *row)
     case CONFORM_VECTORS_OF_2:
     case CONFORM_VECTORS_OF_4:
         return is_vectorial(row->operand) &&
-               (is_vectorial(row->result) || row->result == CONFORM_BOOL) &&
-               conform_vyre_type_named("u32x2") != VYRE_TYPE_COUNT;
+               (is_vectorial(row->result) || row->result == CONFORM_BOOL);
     case CONFORM_SAME:
         return row->count >= 2 && row->slots[1] == CONFORM_X1;
     case CONFORM_FAST_MATH:
