@@ -131,11 +131,11 @@ static const kernel_kind kinds[] = {
      S2, LANES_ADD("x[gid.x]"), 0, false, want_sum},
     {"storage: least and greatest", "", "atomic_min(n[0], x[gid.x])  atomic_max(n[1], x[gid.x])\n",
      PART,
-     TREE("x[gid.x]", "min(" NEAR ")") "if lid.x == 0 { atomic_min(n[0], part[0]) "
-                                       "}\nbarrier\n" TREE(
-                                           "x[gid.x]",
-                                           "max(" NEAR
-                                           ")") "if lid.x == 0 { atomic_max(n[1], part[0]) }\n",
+     TREE("x[gid.x]",
+          "min(" NEAR ")") "if lid.x == 0 { atomic_min(n[0], part[0]) "
+                           "}\nbarrier\n" TREE("x[gid.x]",
+                                               "max(" NEAR
+                                               ")") "if lid.x == 0 { atomic_max(n[1], part[0]) }\n",
      S2, LANES_RANGE, UINT32_MAX, false, want_range},
     {"storage: a slot for each that stays", "",
      "if x[gid.x] >> 31 == 1 { let k = atomic_add(n[0], 1)  y[k & len(y) - 1] = x[gid.x] }\n", S2,
