@@ -95,13 +95,13 @@ static bool has_maximal(const vyre_device *device)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Without old values: the cells are those of any order. In branches, loops and functions, where
- * lanes leave and come back. */
+/* Without old values: the cells are those of any order, each of one operator. In branches, loops
+ * and functions, where lanes leave and come back. */
 static const char *const bodies[] = {
     "atomic_add(n[0], 1)  atomic_sub(n[1], 3)  atomic_add(n[2], gid.x * 7)\n"
     "atomic_min(n[3], gid.x ^ 5)  atomic_max(n[4], gid.x ^ 5)  atomic_and(n[5], ~gid.x)\n"
     "atomic_or(n[6], 1 << (gid.x & 31))  atomic_xor(n[7], gid.x)  atomic_xor(n[8], 9)\n"
-    "atomic_max(n[9], wid.x)  atomic_and(n[10], 6)  atomic_add(n[wid.x & 7], 2)\n"
+    "atomic_max(n[9], wid.x)  atomic_and(n[10], 6)  atomic_add(n[11 + (wid.x & 3)], 2)\n"
     "atomic_add(n[16], 1)  atomic_add(n[0xffffffff], 1)\n",
     "if gid.x % 3 == 1 { atomic_add(n[0], 1) } else { atomic_add(n[0], gid.x) }\n"
     "if gid.x % 5 == 0 { atomic_max(n[1], gid.x)  if gid.x % 2 == 0 { atomic_add(n[2], 1) } }\n"
