@@ -96,6 +96,16 @@ uint32_t vyre_kernel_param_count(const vyre_kernel *kernel)
     return kernel ? kernel->param_count : 0;
 }
 
+uint32_t vyre_kernel_param_words(const vyre_kernel *kernel)
+{
+    return kernel ? kernel->param_words : 0;
+}
+
+uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param)
+{
+    return kernel && param < kernel->param_count ? kernel->params[param].word : 0;
+}
+
 const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param)
 {
     return kernel && param < kernel->param_count ? kernel->params[param].name : "";
@@ -122,9 +132,19 @@ int vyre_kernel_is_inexact(const vyre_kernel *kernel)
     return kernel && kernel->is_inexact;
 }
 
+const char *vy_kernel_requirement(const vyre_kernel *kernel, vyre_interface interface,
+                                  uint32_t index)
+{
+    uint32_t own = interface == VYRE_INTERFACE_ADDRESS ? kernel->address_requirement_count : 0;
+    if (index < own) {
+        return kernel->address_requirements[index];
+    }
+    return index - own < kernel->requirement_count ? kernel->requirements[index - own] : NULL;
+}
+
 const char *vyre_kernel_requirement(const vyre_kernel *kernel, uint32_t index)
 {
-    return kernel && index < kernel->requirement_count ? kernel->requirements[index] : NULL;
+    return kernel ? vy_kernel_requirement(kernel, kernel->own.interface, index) : NULL;
 }
 
 bool vy_kernel_is_aliased(const vyre_kernel *kernel)
@@ -142,6 +162,11 @@ void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3])
     memcpy(out_size, kernel->workgroup, sizeof kernel->workgroup);
 }
 
+vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel)
+{
+    return kernel->subgroups;
+}
+
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel)
 {
     return kernel->workgroup_use;
@@ -150,6 +175,16 @@ const char *vy_kernel_workgroup_use(const vyre_kernel *kernel)
 int32_t vy_kernel_grid_over(const vyre_kernel *kernel)
 {
     return kernel->grid_over;
+}
+
+int32_t vy_kernel_grid_from(const vyre_kernel *kernel)
+{
+    return kernel->grid_from;
+}
+
+uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked)
+{
+    return vy_grid_most(volume, asked);
 }
 
 uint32_t vy_kernel_passes(const vyre_kernel *kernel)

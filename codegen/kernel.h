@@ -8,6 +8,10 @@
 #include "vyre/interp.h" /* vyre_fault_record */
 #include "vyre/kernel.h"
 
+/* The VYRE_AGGREGATE_* that GPUs are asked for: where joining was measured to be faster
+ * (vyre-bench atomics). */
+#define VY_AGGREGATE_ON_GPUS 0u
+
 typedef struct vy_kernel_site {
     vyre_record_kind kind;
     uint32_t code, line, column;
@@ -23,7 +27,7 @@ typedef struct vy_kernel_segment {
 
 /* What the host knows when it plans a dispatch. */
 typedef struct vy_kernel_env {
-    const uint32_t *params;  /* param_count words */
+    const uint32_t *params;  /* vyre_kernel_param_words of them */
     const uint32_t *lengths; /* by binding; entries that are asked for are not read */
     uint32_t groups[3], workgroup[3];
 } vy_kernel_env;
@@ -34,6 +38,13 @@ typedef struct vy_execution {
     uint32_t indices[VYRE_MAX_HOST_LOOPS];
 } vy_execution;
 
+/* To measure what checks cost, and for nothing else: no access of the kernel is checked, so that
+ * whoever runs it answers for every index. No kernel file is made of it. Errors: as
+ * vyre_kernel_compile. */
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag);
+
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
 
 /* Another choice of words for the same program; what is not named here is as the kernel was
@@ -41,11 +52,21 @@ const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32
 typedef struct vy_variant {
     vyre_interface interface;
     bool is_aliased;
+    /* Of the address form: bindings may have more than 2^31 elements. Others index in 32 bits with
+     * a sign, as SPIR-V takes indices. */
+    bool is_wide;
 } vy_variant;
 /* The words of one segment in that variant: compiled on first use and kept until the kernel is
  * destroyed. Thread-safety: safe. */
 vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
                               const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag);
+/* As vyre_kernel_requirement, for the words of that interface: the address form's own needs come
+ * first. */
+const char *vy_kernel_requirement(const vyre_kernel *kernel, vyre_interface interface,
+                                  uint32_t index);
+/* What the kernel's program is made of in ways of the library's own, in words for people: entry i,
+ * or NULL past the last. */
+const char *vy_kernel_lowering(const vyre_kernel *kernel, uint32_t index);
 /* Bits by word of the push constants (VY_PUSH_* / 4) that a module of a kernel reads. */
 uint32_t vy_kernel_push_words(const uint32_t *words, uint32_t word_count);
 /* What the kernel's own words are. */
@@ -55,10 +76,23 @@ bool vy_kernel_is_schedule_fixed(const vyre_kernel *kernel);
 void vy_kernel_workgroup(const vyre_kernel *kernel, uint32_t out_size[3]);
 /* The use that forbids another workgroup size, or NULL where the program is agnostic. */
 const char *vy_kernel_workgroup_use(const vyre_kernel *kernel);
+/* What the program asks of subgroups. */
+typedef struct vy_kernel_subgroups {
+    uint32_t width;                   /* pinned, or 0: the device's */
+    bool is_used;                     /* lane, lanes or a subgroup operation */
+    bool is_divergent;                /* an operation stands where only some invocations may be */
+    uint32_t line;                    /* of the first such one */
+    vyre_reconvergence reconvergence; /* what the kernel was compiled with */
+} vy_kernel_subgroups;
+vy_kernel_subgroups vy_kernel_get_subgroups(const vyre_kernel *kernel);
 /* Compiled with vyre_kernel_params.aliased. */
 bool vy_kernel_is_aliased(const vyre_kernel *kernel);
 /* Binding of `grid over`, or -1. */
 int32_t vy_kernel_grid_over(const vyre_kernel *kernel);
+/* Binding of `grid from`, or -1. */
+int32_t vy_kernel_grid_from(const vyre_kernel *kernel);
+/* How many of its workgroups may run; `asked` 0: as many as the language allows. */
+uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked);
 uint32_t vy_kernel_passes(const vyre_kernel *kernel);
 /* Binding of the `until` flag, or -1. */
 int32_t vy_kernel_until(const vyre_kernel *kernel);

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define MAX_MODULE_TABLE_SIZE 16384u
-#define ALL_FLOAT_MODES                                                                            \
-    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
 
 typedef struct compiler {
     const vyre_program *program;
@@ -24,7 +22,7 @@ typedef struct compiler {
     vy_access *access;       /* by segment */
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
-    uint64_t program_writes;
+    bool is_wide, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -72,17 +70,25 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
 {
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-    const vy_pass_context context = {.eval = vy_interp_eval};
+#ifdef NDEBUG
+    const bool verify_each = false;
+#else
+    const bool verify_each = true;
+#endif
+    const vy_pass_context context = {.eval = vy_interp_eval, .verify_each = verify_each};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         if (!passes[i].run(&c->ssa[segment], &context)) {
             return vy_diag_no_memory(c->diag);
         }
-        result = verify(c, segment, passes[i].name);
+        bool verifies = context.verify_each || i + 1 == count;
+        result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
+    }
+    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
+        c->ssa[segment].ins.data[i].unchecked = true;
     }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
-        c->program_writes |= c->access[segment].writes;
     }
     return result;
 }
@@ -107,6 +113,21 @@ static uint32_t *copy_words(vy_arena *arena, const vy_segment_words *from)
     return words;
 }
 
+/* Bindings that may be the same memory as another that is written: the engine refuses only in and
+ * uniform buffers there. */
+static uint64_t overlapping_bindings(const vyre_program *program)
+{
+    uint64_t bindings = 0;
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        bool is_steady = buffer->mode == VYRE_BUFFER_IN || buffer->mode == VYRE_BUFFER_UNIFORM;
+        if (buffer->mode != VYRE_BUFFER_SHARED && !is_steady) {
+            bindings |= (uint64_t)1 << buffer->binding;
+        }
+    }
+    return bindings;
+}
+
 static vyre_result emit(compiler *c, uint32_t segment)
 {
     const vy_access *access = &c->access[segment];
@@ -115,15 +136,19 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
+                                .wide = c->is_wide,
                                 .debug = c->params.debug != 0,
+                                .aggregate = c->params.aggregate,
+                                .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
                                 .module_writes = access->writes};
     if (options.aliased && (access->writes & bindings)) {
-        /* What this segment writes may be any of the program's written buffers. */
-        options.module_writes |= c->program_writes & bindings;
+        /* What this segment writes may be any buffer that is not bound as memory that stays as it
+         * is, also one that the program only reads. */
+        options.module_writes |= overlapping_bindings(c->program);
     }
     vy_segment_words *out = &c->words[segment];
     return vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &out->words, &out->count,
@@ -199,6 +224,7 @@ static void copy_params(compiler *c)
     const vyre_program *program = c->program;
     vyre_kernel *k = c->kernel;
     k->param_count = program->params.count ? program->params.count - 1 : 0;
+    k->param_words = program->param_words;
     k->params = vy_arena_alloc(&k->arena, k->param_count, sizeof *k->params);
     for (uint32_t i = 0; k->params && i < k->param_count; i++) {
         k->params[i] = program->params.data[i + 1];
@@ -232,9 +258,10 @@ static void place_tables(compiler *c)
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
         c->table_offsets[i] = UINT32_MAX;
-        if (i > 0 && table->count * 4ull > MAX_MODULE_TABLE_SIZE) {
+        uint64_t words = (uint64_t)table->count * vy_spirv_table_words((vyre_type)table->type);
+        if (i > 0 && words * 4 > MAX_MODULE_TABLE_SIZE) {
             c->table_offsets[i] = next;
-            next += table->count;
+            next += (uint32_t)words;
         }
     }
 }
@@ -246,9 +273,15 @@ static void copy_tables(compiler *c)
     VY_VEC(uint32_t) words = {0};
     for (uint32_t i = 0; c->table_offsets && i < program->tables.count; i++) {
         const vy_table *table = &program->tables.data[i];
-        if (c->table_offsets[i] != UINT32_MAX && vy_vec_reserve(&k->arena, &words, table->count)) {
-            memcpy(words.data + words.count, table->bits, table->count * sizeof *table->bits);
-            words.count += table->count;
+        uint32_t size = vy_spirv_table_words((vyre_type)table->type);
+        if (c->table_offsets[i] == UINT32_MAX ||
+            !vy_vec_reserve(&k->arena, &words, table->count * size)) {
+            continue;
+        }
+        for (uint32_t e = 0; e < table->count; e++) {
+            for (uint32_t w = 0; w < size; w++) {
+                words.data[words.count++] = vy_spirv_table_word(table, e, w);
+            }
         }
     }
     k->tables = words.data;
@@ -262,6 +295,159 @@ static void require(vyre_kernel *kernel, bool needed, const char *name)
     }
 }
 
+static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
+{
+    vy_kernel_subgroups *out = &kernel->subgroups;
+    out->width = program->subgroup_width;
+    out->is_divergent = program->has_divergent_subgroup;
+    out->line = program->divergent_subgroup.line;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        out->is_used |= expr->op == VYRE_OP_BUILTIN &&
+                        (expr->ref == VYRE_BUILTIN_LANE || expr->ref == VYRE_BUILTIN_LANES);
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        out->is_used |= program->stmts.data[i].kind == VY_STMT_SUBGROUP;
+    }
+}
+
+/* Of a type that is loaded, stored or computed with anywhere. */
+typedef struct type_needs {
+    bool has_64, has_f64, has_8, has_16, has_buffer_atomics, has_shared_atomics;
+} type_needs;
+
+static type_needs find_type_needs(const vyre_program *program)
+{
+    type_needs needs = {0};
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        vyre_type type = (vyre_type)program->exprs.data[i].type;
+        needs.has_64 |= vy_type_width(type) == 64;
+        needs.has_f64 |= type == VYRE_TYPE_F64;
+    }
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        uint32_t width = vy_type_width((vyre_type)buffer->type);
+        needs.has_8 |= width == 8 && buffer->mode != VYRE_BUFFER_SHARED;
+        needs.has_16 |= width == 16 && buffer->mode != VYRE_BUFFER_SHARED;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind == VY_STMT_ATOMIC && stmt->ref < program->buffers.count &&
+            vy_type_width((vyre_type)program->buffers.data[stmt->ref].type) == 64) {
+            bool is_shared = program->buffers.data[stmt->ref].mode == VYRE_BUFFER_SHARED;
+            needs.has_64 = true;
+            needs.has_shared_atomics |= is_shared;
+            needs.has_buffer_atomics |= !is_shared;
+        }
+    }
+    return needs;
+}
+
+static void describe_types(compiler *c)
+{
+    vyre_kernel *k = c->kernel;
+    type_needs needs = find_type_needs(c->program);
+    k->address_requirements[k->address_requirement_count++] = "bufferDeviceAddress";
+    if (!needs.has_64 && (needs.has_8 || needs.has_16)) {
+        /* There pointers to small elements are made of 64-bit integers. */
+        k->address_requirements[k->address_requirement_count++] = "shaderInt64";
+    }
+    require(k, needs.has_64, "shaderInt64");
+    require(k, needs.has_f64, "shaderFloat64");
+    require(k, needs.has_8, "storageBuffer8BitAccess");
+    require(k, needs.has_16, "storageBuffer16BitAccess");
+    require(k, needs.has_buffer_atomics, "shaderBufferInt64Atomics");
+    require(k, needs.has_shared_atomics, "shaderSharedInt64Atomics");
+    uint32_t modes = needs.has_f64 ? c->params.float_modes : 0;
+    require(k, (modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64) != 0,
+            "shaderSignedZeroInfNanPreserveFloat64");
+    require(k, (modes & VYRE_FLOAT_DENORM_PRESERVE_F64) != 0, "shaderDenormPreserveFloat64");
+    require(k, (modes & VYRE_FLOAT_ROUNDING_RTE_F64) != 0, "shaderRoundingModeRTEFloat64");
+    require(k, c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
+            "shaderSubgroupUniformControlFlow");
+    require(k, c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL, "shaderMaximalReconvergence");
+}
+
+static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *stmt)
+{
+    return stmt->x.root && stmt->x.root < program->exprs.count
+               ? (vyre_type)program->exprs.data[stmt->x.root].type
+               : VYRE_TYPE_VOID;
+}
+
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt)
+{
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+    bool is_bitwise = info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
+    return info->kind >= VY_SUBGROUP_REDUCE && !is_bitwise &&
+           vy_type_width(stmt_operand_type(program, stmt)) == 64;
+}
+
+/* The classes of operations that the modules make of the program's. */
+static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program, bool is_joined)
+{
+    bool has_vote = false, has_ballot = false, has_shuffle = false, has_arithmetic = false;
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind != VY_STMT_SUBGROUP) {
+            continue;
+        }
+        const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+        bool is_reduction = info->kind >= VY_SUBGROUP_REDUCE;
+        bool by_lanes = vy_kernel_is_by_lanes(program, stmt);
+        has_vote |= info->kind == VY_SUBGROUP_VOTE;
+        has_arithmetic |= is_reduction && !by_lanes;
+        has_shuffle |= info->kind == VY_SUBGROUP_LANE || by_lanes;
+        has_ballot |= info->kind == VY_SUBGROUP_BALLOT || info->kind == VY_SUBGROUP_VALUE ||
+                      info->kind == VY_SUBGROUP_LANE || by_lanes;
+    }
+    has_ballot |= is_joined;
+    has_arithmetic |= is_joined;
+    require(k, k->subgroups.is_used || is_joined, "VK_SUBGROUP_FEATURE_BASIC_BIT");
+    require(k, has_vote, "VK_SUBGROUP_FEATURE_VOTE_BIT");
+    require(k, has_ballot, "VK_SUBGROUP_FEATURE_BALLOT_BIT");
+    require(k, has_shuffle, "VK_SUBGROUP_FEATURE_SHUFFLE_BIT");
+    require(k, has_arithmetic, "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT");
+    require(k, k->subgroups.width != 0, "subgroupSizeControl");
+    require(k, k->subgroups.width != 0, "computeFullSubgroups");
+}
+
+/* What the program makes no difference of is left out, so that the same words are one choice. */
+static void narrow_params(compiler *c)
+{
+    const uint32_t f64_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 |
+                               VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    if (!find_type_needs(c->program).has_f64) {
+        c->params.float_modes &= ~f64_modes;
+    }
+    c->params.aggregate =
+        vy_spirv_aggregates(c->program, c->params.aggregate, c->params.reconvergence);
+    if (!c->kernel->subgroups.is_used && !(c->params.aggregate & VYRE_AGGREGATE_OLD)) {
+        c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
+    }
+}
+
+/* Functions of the tolerance table, and floats that are joined in an order which nothing says. */
+static bool is_inexact(const vyre_program *program)
+{
+    bool found = program->fast_math;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        found |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind == VY_STMT_ATOMIC) {
+            found |= stmt->atomic == VYRE_ATOMIC_ADD && stmt->ref < program->buffers.count &&
+                     vy_type_is_float((vyre_type)program->buffers.data[stmt->ref].type);
+        } else if (stmt->kind == VY_STMT_SUBGROUP) {
+            vyre_op op = (vyre_op)vy_subgroup_get((vyre_subgroup)stmt->subgroup)->op;
+            found |= (op == VYRE_OP_ADD || op == VYRE_OP_MUL) &&
+                     vy_type_is_float((vyre_type)program->vars.data[stmt->result].type);
+        }
+    }
+    return found;
+}
+
 static void describe(compiler *c)
 {
     const vyre_program *program = c->program;
@@ -272,30 +458,34 @@ static void describe(compiler *c)
     (void)vy_program_is_workgroup_agnostic(program, &k->workgroup_use);
     k->grid_over =
         program->grid_over ? (int32_t)program->buffers.data[program->grid_over].binding : -1;
+    k->grid_from =
+        program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
-    k->is_inexact = program->fast_math;
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0};
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
-        k->is_inexact |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
-    }
+    k->is_inexact = is_inexact(program);
+    describe_subgroups(k, program);
+    narrow_params(c);
+    k->subgroups.reconvergence = c->params.reconvergence;
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
-            k->shared_size += program->exprs.data[buffer->count.root].bits *
-                              vyre_type_size((vyre_type)buffer->type);
+            uint32_t size = vyre_type_size((vyre_type)buffer->type);
+            k->shared_size += (uint32_t)program->exprs.data[buffer->count.root].bits[0] *
+                              (size < 4 ? 4 : size); /* small elements take a word each */
         }
     }
     require(k, is_new, "Vulkan 1.3");
     require(k, is_new, "vulkanMemoryModel");
     require(k, is_new, "vulkanMemoryModelDeviceScope");
-    require(k, c->params.interface == VYRE_INTERFACE_ADDRESS, "bufferDeviceAddress");
     require(k, (c->params.float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE) != 0,
             "shaderSignedZeroInfNanPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_DENORM_PRESERVE) != 0,
             "shaderDenormPreserveFloat32");
     require(k, (c->params.float_modes & VYRE_FLOAT_ROUNDING_RTE) != 0,
             "shaderRoundingModeRTEFloat32");
+    describe_types(c);
+    describe_subgroup_needs(k, program, c->params.aggregate != 0);
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
@@ -313,10 +503,20 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
                            "%d is no interface. Fix: use a value of vyre_interface",
                            (int)params->interface);
     }
-    if (params->float_modes & ~ALL_FLOAT_MODES) {
+    if (params->float_modes & ~VYRE_FLOAT_ALL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);
+    }
+    if (params->aggregate & ~VYRE_AGGREGATE_ALL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "0x%x names no atomics to be joined. Fix: use VYRE_AGGREGATE_* bits",
+                           (unsigned)params->aggregate);
+    }
+    if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no reconvergence. Fix: use a value of vyre_reconvergence",
+                           (int)params->reconvergence);
     }
     const char *wanted = params->dump_after;
     if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {
@@ -329,8 +529,8 @@ static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *dia
         }
         return vy_diag_set(
             diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, dce or "
-            "canonical-nan",
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
+            "licm, ranges or canonical-nan",
             wanted);
     }
     return VYRE_OK;
@@ -354,6 +554,9 @@ static vyre_result compile(compiler *c)
         return vy_diag_no_memory(c->diag);
     }
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
+    if (result == VYRE_OK) {
+        c->kernel->variants->is_unchecked = c->is_unchecked;
+    }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);
     }
@@ -408,12 +611,14 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag)
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
+                  .is_wide = is_wide,
+                  .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;
     vyre_result result = check_params(params, diag);
@@ -447,9 +652,14 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
 }
 
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const vy_kernel_file *file, vyre_kernel **out_kernel, vyre_diag *diag)
+                           const vy_kernel_file *file, bool is_unchecked, vyre_kernel **out_kernel,
+                           vyre_diag *diag)
 {
-    compiler c = {.program = program, .params = *params, .file = file, .diag = diag};
+    compiler c = {.program = program,
+                  .params = *params,
+                  .file = file,
+                  .is_unchecked = is_unchecked,
+                  .diag = diag};
     vyre_allocator memory = vy_allocator_or_default(params->allocator);
     *out_kernel = NULL;
     c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
@@ -468,8 +678,8 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     return result;
 }
 
-vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
-                                vyre_kernel **out_kernel, vyre_diag *diag)
+static vyre_result compile_program(const vyre_program *program, const vyre_kernel_params *params,
+                                   bool is_unchecked, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_kernel_params checked;
     vy_diag_clear(diag);
@@ -479,5 +689,20 @@ vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_p
                            "the program is NULL. Fix: pass a finished program");
     }
     vyre_result result = vy_kernel_read_params(params, &checked, diag);
-    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, out_kernel, diag) : result;
+    return result == VYRE_OK
+               ? vy_kernel_make(program, &checked, NULL, is_unchecked, out_kernel, diag)
+               : result;
+}
+
+vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
+                                vyre_kernel **out_kernel, vyre_diag *diag)
+{
+    return compile_program(program, params, false, out_kernel, diag);
+}
+
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag)
+{
+    return compile_program(program, params, true, out_kernel, diag);
 }

@@ -75,8 +75,8 @@ static vyre_result take_variant(const vy_stored_set *stored, const vyre_kernel *
         return vy_diag_no_memory(diag);
     }
     vy_kernel_add_set(kernel,
-                      (vy_variant){(vyre_interface)stored->choice.interface,
-                                   (stored->choice.flags & VY_FILE_ALIASED) != 0},
+                      (vy_variant){.interface = (vyre_interface)stored->choice.interface,
+                                   .is_aliased = (stored->choice.flags & VY_FILE_ALIASED) != 0},
                       set);
     return VYRE_OK;
 }
@@ -160,7 +160,7 @@ vyre_result vyre_kernel_load(const void *data, size_t size, const vyre_kernel_pa
         result = vy_kernel_file_program(&file, checked.allocator, &program, diag);
     }
     if (result == VYRE_OK) {
-        result = vy_kernel_make(program, &checked, &file, out_kernel, diag);
+        result = vy_kernel_make(program, &checked, &file, false, out_kernel, diag);
     }
     vyre_program_destroy(&program);
     return result;

@@ -22,16 +22,21 @@
 #include "codegen/kernel.h"
 
 /* Raised whenever the layout changes, and whenever modules made before would not run with the host
- * side of now: the parameter block, push constants, records, spill slots, the cut into segments. */
-#define VY_KERNEL_FILE_VERSION 1u
+ * side of now: the parameter block, push constants, records, spill slots, the cut into segments;
+ * and whenever a pass comes or goes, since what a segment touches, which the file says once, is
+ * that of all its words, those compiled later among them. */
+#define VY_KERNEL_FILE_VERSION 2u
 
 #define VY_FILE_CHECKSUM_AT 16u
 #define VY_FILE_HEADER_SIZE 24u
 #define VY_FILE_ALIASED     1u
 #define VY_FILE_DEBUG       2u
-/* As many as there are choices, of which no two are the same: targets, interfaces, float modes and
- * flags. */
-#define VY_FILE_MAX_SETS (2u * 2u * 8u * 4u)
+#define VY_FILE_UNIFORM     4u /* VYRE_RECONVERGENCE_*: two bits */
+#define VY_FILE_MAXIMAL     8u
+#define VY_FILE_AGGREGATE   16u /* VYRE_AGGREGATE_*: three bits */
+/* No two are of the same choice of target, interface, float modes and flags. There are more choices
+ * than that, of which most are no device's. */
+#define VY_FILE_MAX_SETS 1024u
 
 /* What tells one set of words of a program from another. */
 typedef struct vy_word_choice {

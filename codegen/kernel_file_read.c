@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define ALL_FLOAT_MODES                                                                            \
-    (VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUNDING_RTE)
 /* Of the SPIR-V specification. */
 #define SPIRV_MAGIC        0x07230203u
 #define SPIRV_ENTRY_POINT  15u
@@ -126,7 +124,9 @@ vy_word_choice vy_word_choice_of(const vyre_kernel_params *params)
 {
     return (vy_word_choice){
         (uint32_t)params->target, (uint32_t)params->interface, params->float_modes,
-        (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u)};
+        (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u) |
+            (uint32_t)params->reconvergence * VY_FILE_UNIFORM |
+            params->aggregate * VY_FILE_AGGREGATE};
 }
 
 bool vy_word_choice_equals(vy_word_choice a, vy_word_choice b)
@@ -139,8 +139,10 @@ static bool is_choice(vy_word_choice c)
 {
     return (c.target == VYRE_TARGET_VULKAN_1_3 || c.target == VYRE_TARGET_VULKAN_1_2) &&
            (c.interface == VYRE_INTERFACE_DESCRIPTOR || c.interface == VYRE_INTERFACE_ADDRESS) &&
-           (c.float_modes & ~ALL_FLOAT_MODES) == 0 &&
-           (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG)) == 0;
+           (c.float_modes & ~VYRE_FLOAT_ALL) == 0 &&
+           (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG | VY_FILE_UNIFORM | VY_FILE_MAXIMAL |
+                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE)) == 0 &&
+           (c.flags & (VY_FILE_UNIFORM | VY_FILE_MAXIMAL)) != (VY_FILE_UNIFORM | VY_FILE_MAXIMAL);
 }
 
 /* Where the form was checked before, only the set's end is searched. */

@@ -95,8 +95,8 @@ static vyre_result check_choice(saver *s, uint32_t index)
     for (uint32_t i = 0; i < index; i++) {
         if (vy_word_choice_equals(choice, choice_of(s->kernels[i]))) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                               "kernels %u and %u have the same target, interface, float modes, "
-                               "aliasing and debug. Fix: leave one out",
+                               "kernels %u and %u have the same target, interface, float modes "
+                               "and flags. Fix: leave one out",
                                i, index);
         }
     }
@@ -125,6 +125,12 @@ static vyre_result check(saver *s)
         if (!s->kernels[i]) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "kernel %u is NULL. Fix: pass compiled kernels", i);
+        }
+        if (s->kernels[i]->variants->is_unchecked) {
+            return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                               "kernel %u (%s) was made without checks, to be measured. Fix: "
+                               "compile it with vyre_kernel_compile",
+                               i, vyre_kernel_name(s->kernels[i]));
         }
     }
     vyre_result result = print(s, s->kernels[0]->variants->program, &s->text, &s->text_size);

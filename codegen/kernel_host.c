@@ -84,6 +84,8 @@ void vy_kernel_copy_host(vyre_kernel *kernel, const vyre_program *program, const
         buffer.count = (vy_range){0, 0, 0};
         (void)vy_vec_push(arena, &kernel->host.buffers, buffer);
     }
+    kernel->host.params.data = program->params.data; /* which the kernel holds */
+    kernel->host.params.count = program->params.count;
     kernel->binding_count = program->binding_count;
     copy_steps(kernel, program, split);
     kernel->first_step = split->first_step;

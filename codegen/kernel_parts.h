@@ -21,8 +21,8 @@ typedef struct vy_host_binding {
     vy_range count;
 } vy_host_binding;
 
-#define VY_MAX_REQUIREMENTS 8u
-#define VY_VARIANT_COUNT    4u
+#define VY_MAX_REQUIREMENTS 24u
+#define VY_VARIANT_COUNT    6u
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -41,6 +41,7 @@ typedef struct vy_variants {
     vyre_program *program; /* held */
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
+    bool is_unchecked;                   /* vy_kernel_compile_unchecked */
     vy_mutex mutex;                      /* of the sets; never held while one is made */
     vy_word_set *sets[VY_VARIANT_COUNT]; /* NULL: nobody asked, or the kernel's own */
 } vy_variants;
@@ -52,13 +53,14 @@ struct vyre_kernel {
     const char *name;
     uint32_t workgroup[3];
     const char *workgroup_use;
-    int32_t grid_over, until;
+    int32_t grid_over, grid_from, until;
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;
+    vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
-    uint32_t binding_count, param_count, segment_count, site_count, table_count;
+    uint32_t binding_count, param_count, param_words, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;
     vy_kernel_segment *segments;
@@ -70,8 +72,10 @@ struct vyre_kernel {
     uint32_t longest_range;
     vy_host_step *steps;
     uint32_t first_step;
-    const char *requirements[VY_MAX_REQUIREMENTS];
+    const char *requirements[VY_MAX_REQUIREMENTS]; /* whatever the interface */
     uint32_t requirement_count;
+    const char *address_requirements[2]; /* of the address form besides */
+    uint32_t address_requirement_count;
 };
 
 /* Lets the kernel make other words of itself: holds the program. Once, by whoever makes a kernel;
@@ -82,9 +86,11 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
 /* The words of every segment for what `params` asks for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  vy_word_set **out_set, vyre_diag *diag);
+                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
+/* A subgroup operation that is made of reads of every lane, one by one. */
+bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt);
 /* What was given, with defaults, checked. */
 vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_params *out_params,
                                   vyre_diag *diag);
@@ -92,8 +98,8 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
  * the words (vy_kernel_file_take), nothing is compiled. */
 struct vy_kernel_file;
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const struct vy_kernel_file *file, vyre_kernel **out_kernel,
-                           vyre_diag *diag);
+                           const struct vy_kernel_file *file, bool is_unchecked,
+                           vyre_kernel **out_kernel, vyre_diag *diag);
 /* The set becomes the words of that variant, unless it has some already. */
 void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set);
 

@@ -5,7 +5,11 @@
 
 static uint32_t index_of(vy_variant variant)
 {
-    return (variant.interface == VYRE_INTERFACE_ADDRESS ? 2u : 0u) + (variant.is_aliased ? 1u : 0u);
+    uint32_t index = variant.is_aliased ? 1u : 0u;
+    if (variant.interface == VYRE_INTERFACE_ADDRESS) {
+        index += variant.is_wide ? 4u : 2u;
+    }
+    return index;
 }
 
 vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
@@ -98,7 +102,7 @@ vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uin
         vyre_kernel_params params = variants->params;
         params.interface = variant.interface;
         params.aliased = variant.is_aliased;
-        vyre_result result = vy_kernel_compile_set(kernel, &params, &set, diag);
+        vyre_result result = vy_kernel_compile_set(kernel, &params, variant.is_wide, &set, diag);
         if (result != VYRE_OK) {
             return result;
         }

@@ -86,6 +86,7 @@ vyre_result vyre_device_fill_setup(VkInstance instance, VkPhysicalDevice device,
                            "instance for Vulkan 1.2 or newer, or use another device",
                            snapshot.info.name, snapshot.info.missing);
     }
+    snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence] = false;
     vy_setup_fill(&snapshot, usable_version(&vki, device, api_version), setup);
     return VYRE_OK;
 }
@@ -104,11 +105,18 @@ vyre_result vyre_device_fill_setup(VkInstance instance, VkPhysicalDevice device,
     X(ShaderFloat16Int8, SHADER_FLOAT16_INT8, M(shaderFloat16) M(shaderInt8))                      \
     X(8BitStorage, 8BIT_STORAGE, M(storageBuffer8BitAccess))                                       \
     X(16BitStorage, 16BIT_STORAGE, M(storageBuffer16BitAccess))                                    \
-    X(ShaderAtomicInt64, SHADER_ATOMIC_INT64, M(shaderBufferInt64Atomics))                         \
+    X(ShaderAtomicInt64, SHADER_ATOMIC_INT64,                                                      \
+      M(shaderBufferInt64Atomics) M(shaderSharedInt64Atomics))                                     \
     X(SubgroupSizeControl, SUBGROUP_SIZE_CONTROL, M(subgroupSizeControl) M(computeFullSubgroups))  \
+    X(ShaderSubgroupExtendedTypes, SHADER_SUBGROUP_EXTENDED_TYPES, M(shaderSubgroupExtendedTypes)) \
     X(Maintenance4, MAINTENANCE_4, M(maintenance4))
 
-static void read_single(const VkBaseInStructure *at, vy_snapshot *s, bool *has_fault)
+/* Features of extensions that are of use only with them. */
+typedef struct own_features {
+    bool fault, uniform_flow, reconvergence;
+} own_features;
+
+static void read_single(const VkBaseInStructure *at, vy_snapshot *s, own_features *own)
 {
     switch ((int)at->sType) {
 #define MEMBER(name) s->has[VY_FEATURE_##name] = s->has[VY_FEATURE_##name] || f->name == VK_TRUE;
@@ -121,7 +129,16 @@ static void read_single(const VkBaseInStructure *at, vy_snapshot *s, bool *has_f
 #undef STRUCTURE
 #undef MEMBER
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
-        *has_fault = ((const VkPhysicalDeviceFaultFeaturesEXT *)(const void *)at)->deviceFault;
+        own->fault = ((const VkPhysicalDeviceFaultFeaturesEXT *)(const void *)at)->deviceFault;
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR:
+        own->uniform_flow =
+            ((const VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR *)(const void *)at)
+                ->shaderSubgroupUniformControlFlow;
+        break;
+    case VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE:
+        own->reconvergence =
+            ((const vyre_maximal_reconvergence *)(const void *)at)->shaderMaximalReconvergence;
         break;
     default:
         break;
@@ -139,7 +156,7 @@ static bool is_listed(const char *const *list, uint32_t count, const char *name)
 }
 
 /* Of what the device offers: the snapshot says so. */
-static void read_extensions(const vyre_adopt_params *params, bool has_fault, vy_snapshot *s)
+static void read_extensions(const vyre_adopt_params *params, own_features own, vy_snapshot *s)
 {
     bool offers_subset = s->has_extension[VY_EXTENSION_KHR_portability_subset];
     for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
@@ -147,14 +164,16 @@ static void read_extensions(const vyre_adopt_params *params, bool has_fault, vy_
             s->has_extension[e] &&
             is_listed(params->extensions, params->extension_count, vy_extension_name(e));
     }
-    s->has_extension[VY_EXTENSION_EXT_device_fault] &= has_fault;
+    s->has_extension[VY_EXTENSION_EXT_device_fault] &= own.fault;
+    s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow] &= own.uniform_flow;
+    s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence] &= own.reconvergence;
     s->lacks_portability = offers_subset && !s->has_extension[VY_EXTENSION_KHR_portability_subset];
 }
 
 static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
 {
     memset(s->has, 0, sizeof s->has);
-    bool has_fault = false;
+    own_features own = {0};
     vyre_feature_chain copy;
     vy_features_init(&copy, VK_API_VERSION_1_3);
     if (params->features) {
@@ -171,7 +190,7 @@ static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
                 copy.vulkan13 = *(const VkPhysicalDeviceVulkan13Features *)(const void *)at;
                 break;
             default:
-                read_single(at, s, &has_fault);
+                read_single(at, s, &own);
                 break;
             }
         }
@@ -179,7 +198,7 @@ static void read_enabled(const vyre_adopt_params *params, vy_snapshot *s)
     for (uint32_t f = 0; f < VY_FEATURE_COUNT; f++) {
         s->has[f] = s->has[f] || *vy_features_member(&copy, f) == VK_TRUE;
     }
-    read_extensions(params, has_fault, s);
+    read_extensions(params, own, s);
 }
 
 /* The family's flags and timestamps, since the snapshot chose a family of its own. */

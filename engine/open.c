@@ -107,6 +107,10 @@ static vyre_result create_logical(vyre_device *device, vyre_diag *diag)
     vy_snapshot *s = &device->snapshot;
     uint32_t api =
         s->info.api_version < device->api_version ? s->info.api_version : device->api_version;
+    if (device->validation >= VYRE_VALIDATION_ON) {
+        /* Layers before 1.3.279 refuse the feature and the mode of modules. */
+        s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence] = false;
+    }
     vyre_device_setup setup;
     vy_setup_fill(s, api, &setup);
     VkDeviceCreateInfo info = {

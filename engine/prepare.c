@@ -66,12 +66,13 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     vyre_device *d = p->device;
     uint32_t buffers = vy_limits_buffer_count(p->kernel);
     bool is_validated = d->validation >= VYRE_VALIDATION_ON;
-    const vy_binder *address = vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
+    const char *lacking = vy_limits_lacking(&d->snapshot, p->kernel, VYRE_INTERFACE_ADDRESS);
+    const vy_binder *address = lacking ? NULL : vy_binder_get(d, buffers, VYRE_INTERFACE_ADDRESS);
     if (p->bindings == VYRE_BINDINGS_ADDRESS && !address) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "the device does not have bufferDeviceAddress (or it was not enabled), "
-                           "and the pipeline was asked to use addresses. Fix: use "
-                           "VYRE_BINDINGS_AUTO");
+                           "the device does not have %s (or it was not enabled), and the pipeline "
+                           "of '%s' was asked to use addresses. Fix: use VYRE_BINDINGS_AUTO",
+                           lacking ? lacking : "bufferDeviceAddress", vyre_kernel_name(p->kernel));
     }
     if (p->bindings != VYRE_BINDINGS_DESCRIPTOR &&
         !(p->bindings == VYRE_BINDINGS_AUTO && is_validated)) {
@@ -80,6 +81,40 @@ static vyre_result choose_binders(vyre_pipeline *p, vyre_diag *diag)
     p->binders[VYRE_INTERFACE_DESCRIPTOR] = vy_binder_get(d, buffers, VYRE_INTERFACE_DESCRIPTOR);
     p->is_pushed = p->binders[VYRE_INTERFACE_DESCRIPTOR]->is_pushed;
     return VYRE_OK;
+}
+
+/* Subgroup operations that only some invocations reach: right where the device promises that they
+ * come together again as the program's text has it. Validation layers refuse modules that ask for
+ * that promise, so that with them the drivers that we know keep it unasked. */
+static vyre_result check_convergence(vyre_pipeline *p, vyre_diag *diag)
+{
+    vyre_device *d = p->device;
+    vy_kernel_subgroups subgroups = vy_kernel_get_subgroups(p->kernel);
+    if (!subgroups.is_divergent || subgroups.reconvergence == VYRE_RECONVERGENCE_MAXIMAL) {
+        return VYRE_OK;
+    }
+    if (d->validation >= VYRE_VALIDATION_ON) {
+        vy_log_write(&d->log, VYRE_LOG_WARNING,
+                     "the program '%s' has a subgroup operation in line %u that only some "
+                     "invocations reach, and runs without VK_KHR_shader_maximal_reconvergence, "
+                     "which the validation layers refuse",
+                     vyre_kernel_name(p->kernel), (unsigned)subgroups.line);
+        return VYRE_OK;
+    }
+    bool has = d->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
+    vyre_result code = vy_diag_set(
+        diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){subgroups.line, 0},
+        "the program '%s' has a subgroup operation that only some invocations of a "
+        "workgroup reach, "
+        "and %s. Fix: %s",
+        vyre_kernel_name(p->kernel),
+        has ? "the kernel was compiled without asking for maximal reconvergence"
+            : "the device does not have VK_KHR_shader_maximal_reconvergence (or its host did "
+              "not enable it: vyre_device_setup.reconvergence)",
+        has ? "compile it with vyre_device_kernel_params"
+            : "move the operation to where all of them are, and select its operand by "
+              "the condition");
+    return code;
 }
 
 static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
@@ -92,7 +127,15 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
             p->used_bindings |= (uint64_t)1 << (p->binding_count + h);
         }
     }
+    vyre_result converges = check_convergence(p, diag);
+    if (converges != VYRE_OK) {
+        return converges;
+    }
     p->has_until = vy_kernel_until(p->kernel) >= 0;
+    p->subgroup_size = vy_limits_subgroup_size(&p->device->snapshot, p->kernel);
+    p->has_full_subgroups = vy_kernel_get_subgroups(p->kernel).width > 0;
+    p->grid_from = vy_kernel_grid_from(p->kernel);
+    p->has_state = p->has_until || p->grid_from >= 0;
     vyre_result code = choose_binders(p, diag);
     if (code == VYRE_OK) {
         code = fix_schedule(p, diag);
@@ -100,7 +143,8 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
     if (code == VYRE_OK) {
         vy_choice choice = {.interface = p->binders[VYRE_INTERFACE_ADDRESS]
                                              ? VYRE_INTERFACE_ADDRESS
-                                             : VYRE_INTERFACE_DESCRIPTOR};
+                                             : VYRE_INTERFACE_DESCRIPTOR,
+                            .is_folded = p->grid_from >= 0};
         code = vy_pipeline_prepare(p, choice, diag);
     }
     return code == VYRE_OK ? create_tables(p, diag) : code;

@@ -8,12 +8,14 @@ usage() {
     cat <<'EOT'
 usage: tools/gpu-bench.sh [OPTION]... [GROUP]...
 
-Groups: launch, step, resident, transfer, rebind (default: all).
+Groups: launch, step, resident, transfer, rebind, checks, atomics (default: all).
 
   --out DIR       where tables and JSON go (default: build/bench)
   --build DIR     where the build is (default: build)
   --device NAME   the device (default: the best)
   --limit SECONDS what one group may take (default: 420)
+  --repeat N      runs of each group, all groups in turns; the tables have the run with the middle
+                  median of each row, and the range of medians (default: 3)
   --plot          pictures too (SVG)
   --quick         small sizes: shows that everything works
   --no-checks     measures without checking the engine first
@@ -29,17 +31,18 @@ fail_usage() {
     exit 2
 }
 
-out='' build=build limit=420 plot='' checks=1
+out='' build=build limit=420 repeat=3 plot='' checks=1
 device=() quick=() groups=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --out | --build | --device | --limit)
+    --out | --build | --device | --limit | --repeat)
         [ $# -ge 2 ] || fail_usage "$1 needs a value"
         case $1 in
         --out) out=$2 ;;
         --build) build=$2 ;;
         --device) device=(--device "$2") ;;
         --limit) limit=$2 ;;
+        --repeat) repeat=$2 ;;
         esac
         shift
         ;;
@@ -47,13 +50,14 @@ while [ $# -gt 0 ]; do
     --quick) quick=(--quick) ;;
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
-    launch | step | resident | transfer | rebind) groups+=("$1") ;;
+    launch | step | resident | transfer | rebind | checks | atomics) groups+=("$1") ;;
     *) fail_usage "unknown argument: $1" ;;
     esac
     shift
 done
 case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;; esac
-[ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind)
+case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
+[ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind checks atomics)
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD
@@ -128,10 +132,57 @@ fi
 
 # ---- Times ---------------------------------------------------------------------------------------
 
+# Of the tables of all runs of a group one: for each row the run with the middle median (the upper of
+# two), and behind the median the range of all runs' medians. A case is named in its first row alone;
+# a row that only later runs have stands at the end of its case.
+merge() {
+    awk -F ' *[|] *' '
+        FNR == 1 { name = ""; rows = 0 }
+        /^### / { title = $0 }
+        !/^\|/ { if (NR == FNR && title == "" && $0 != "") head[++heads] = $0; next }
+        ++rows <= 2 { next }
+        {
+            if ($2 != "") name = $2
+            key = name SUBSEP $3 SUBSEP $4
+            if (!(name in rows_of)) names[++cases] = name
+            if (!(key in count)) order[name, ++rows_of[name]] = key
+            n = ++count[key]
+            median[key, n] = $5
+            for (i = 6; i <= 10; i++) cell[key, n, i] = $i
+        }
+        function number(text) { return text ~ /^[0-9]/ ? text + 0 : 1e30 }
+        function print_row(key, label,   n, i, j, at, swap, middle, part) {
+            n = count[key]
+            for (i = 1; i <= n; i++) at[i] = i
+            for (i = 2; i <= n; i++) {
+                for (j = i; j > 1 && number(median[key, at[j]]) < number(median[key, at[j - 1]]); j--) {
+                    swap = at[j]; at[j] = at[j - 1]; at[j - 1] = swap
+                }
+            }
+            middle = at[int(n / 2) + 1]
+            split(key, part, SUBSEP)
+            printf "| %s | %s | %s | %s |", label, part[2], part[3], median[key, middle]
+            if (n == 1) printf " one run |"
+            else printf " %s to %s (%d) |", median[key, at[1]], median[key, at[n]], n
+            for (i = 6; i <= 10; i++) printf " %s |", cell[key, middle, i]
+            printf "\n"
+        }
+        END {
+            for (i = 1; i <= heads; i++) print head[i]
+            printf "\n%s\n\n", title
+            print "| case | who | way | median us | medians of the runs | p10 to p90 | turns | ratio | check | beside it |"
+            print "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+            for (c = 1; c <= cases; c++)
+                for (k = 1; k <= rows_of[names[c]]; k++)
+                    print_row(order[names[c], k], k == 1 ? names[c] : "")
+        }' "$@"
+}
+
 table=$out/bench.md
 {
     # shellcheck disable=SC2016
-    printf '## %s, `tools/gpu-bench.sh%s`\n\n' "$(date -u +%Y-%m-%d)" "${quick[0]:+ --quick}"
+    printf '## %s, `tools/gpu-bench.sh%s --repeat %s`\n\n' "$(date -u +%Y-%m-%d)" \
+        "${quick[0]:+ --quick}" "$repeat"
     printf -- '- host: %s, %s processors\n' "$(uname -srm)" "$(getconf _NPROCESSORS_ONLN)"
     if command -v nvidia-smi >/dev/null; then
         nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,pcie.link.gen.max,power.limit \
@@ -139,34 +190,44 @@ table=$out/bench.md
     fi
 } >"$table"
 
+# In turns, so that the runs of a group lie apart.
+for ((run = 1; run <= repeat; run++)); do
+    for group in "${groups[@]}"; do
+        say "$group, run $run of $repeat"
+        arguments=("$group" --json "$out/$group.$run.json")
+        [ -n "$plot" ] && arguments+=(--plot "$out/$group.$run.svg")
+        timeout "$limit" "$bin/vyre-bench" "${arguments[@]}" ${device[@]+"${device[@]}"} \
+            ${quick[@]+"${quick[@]}"} >"$out/$group.$run.md"
+        code=$?
+        cat "$out/$group.$run.md"
+        if [ $code -eq 124 ]; then
+            failures+=("$group, run $run: longer than $limit s")
+        elif [ $code -ne 0 ]; then
+            failures+=("$group, run $run: exit $code")
+        fi
+    done
+done
+
 head_is_there=
 for group in "${groups[@]}"; do
-    say "$group"
-    arguments=("$group" --json "$out/$group.json")
-    [ -n "$plot" ] && arguments+=(--plot "$out/$group.svg")
-    timeout "$limit" "$bin/vyre-bench" "${arguments[@]}" ${device[@]+"${device[@]}"} \
-        ${quick[@]+"${quick[@]}"} >"$out/.group.md"
-    code=$?
-    cat "$out/.group.md"
+    files=()
+    for ((run = 1; run <= repeat; run++)); do
+        files+=("$out/$group.$run.md")
+    done
     # The lines about the device once.
     [ -n "$head_is_there" ] && printf '\n' >>"$table"
-    awk -v again="${head_is_there:-0}" '/^### /{table = 1} table || !again' \
-        "$out/.group.md" >>"$table"
+    merge "${files[@]}" | awk -v again="${head_is_there:-0}" '/^### /{table = 1} table || !again' \
+        >>"$table"
     head_is_there=1
-    if [ $code -eq 124 ]; then
-        failures+=("$group: longer than $limit s")
-    elif [ $code -ne 0 ]; then
-        failures+=("$group: exit $code")
-    fi
-    if [ $code -ne 0 ]; then
-        printf '\nFailed or wrong: %s\n' "${failures[-1]}" >>"$table"
-    fi
 done
-rm -f "$out/.group.md"
+for failure in ${failures[@]+"${failures[@]}"}; do
+    printf '\nFailed or wrong: %s\n' "$failure" >>"$table"
+done
 
 if [ ${#failures[@]} -gt 0 ]; then
     printf '\ngpu-bench: failed after %d s:\n' "$SECONDS" >&2
     printf '  %s\n' "${failures[@]}" >&2
     exit 1
 fi
+cat "$table"
 printf '\ngpu-bench: everything measured in %d s: %s\n' "$SECONDS" "$table"

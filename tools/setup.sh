@@ -150,6 +150,7 @@ have_spirv_tools|spirv-tools|SPIRV-Tools
 have_program glslangValidator|glslang-tools|glslang
 have_validation|vulkan-validationlayers|the Vulkan validation layers
 have_header cmocka.h|libcmocka-dev|cmocka
+have_header mpfr.h|libmpfr-dev|MPFR
 EOF
 }
 
@@ -231,6 +232,10 @@ plan() {
             packages+=(libvulkan-memory-allocator-dev)
             names+=("the Vulkan Memory Allocator's header (package libvulkan-memory-allocator-dev)")
         fi
+    fi
+    if [ ! -d "$deps/piglit/generated_tests" ]; then
+        fetches+=(piglit)
+        names+=("the OpenCL tests of piglit (unpacked under build/deps; 34 MB are read, 5 MB stay)")
     fi
     find_driver
     if [ "$driver" = none ]; then
@@ -335,6 +340,27 @@ fetch_vma() {
     dpkg -x "$work"/libvulkan-memory-allocator-dev_*.deb "$work/vma"
     mkdir -p "$deps/usr"
     cp -a "$work/vma/usr/." "$deps/usr/"
+}
+
+# Only the files of the OpenCL tests: the whole package is 2 GB, and would bring in a display server's
+# libraries.
+fetch_piglit() {
+    local conf=() new=$work/piglit
+    say "downloading piglit's OpenCL tests"
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+        fail "there is no apt-get here: unpack Debian's package piglit, so that $deps/piglit/generated_tests/cl and $deps/piglit/tests/cl are there"
+    if [ "$os_id" = debian ]; then
+        private_apt piglit "$(debian_mirror) $os_codename"
+        conf=(-c "$apt_conf")
+    fi
+    (cd "$work" && apt-get -q ${conf[@]+"${conf[@]}"} download piglit) >"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; fail "piglit could not be downloaded"; }
+    mkdir -p "$new"
+    dpkg-deb --fsys-tarfile "$work"/piglit_*.deb |
+        tar -x -C "$new" --wildcards './usr/lib/*/piglit/generated_tests/cl/*' './usr/lib/*/piglit/tests/cl/*'
+    mv "$new"/usr/lib/*/piglit "$new/found"
+    rm -rf "$deps/piglit"
+    mv "$new/found" "$deps/piglit"
 }
 
 # The libraries and symbols that the driver in a folder does not find.

@@ -8,7 +8,8 @@ usage: tools/test.sh [--yes] [--no-install]
 
 Sets the machine up (tools/setup.sh), builds everything with warnings as errors into build/, runs
 the tests and the examples of shaders/, and runs the tests of the layers without Vulkan once more
-under the address and undefined-behaviour sanitizers, built into build/asan/.
+under the address and undefined-behaviour sanitizers, built into build/asan/. Where clang with
+libFuzzer is there, each reader of files is fuzzed for some seconds (build/fuzz/).
 
   --yes          install what is missing without asking
   --no-install   only name what is missing, and stop there if anything is
@@ -53,13 +54,17 @@ say "tests"
 ctest --test-dir build -j "$jobs" -LE soak --output-on-failure --no-tests=error ||
     failures+=("tests of build/")
 
-shaders=(shaders/*.vyre)
-if [ -x build/bin/vyre-run ] && [ -e "${shaders[0]}" ]; then
-    say "examples of shaders/"
-    build/bin/vyre-run --examples "${shaders[@]}" || failures+=("vyre-run --examples")
-    say "examples of shaders/, validated"
-    build/bin/vyre-run --validate --examples "${shaders[@]}" ||
-        failures+=("vyre-run --validate --examples")
+# One program a process: under validation drivers of processors compile for many seconds, on one
+# thread.
+examples() {
+    printf '%s\0' shaders/*.vyre tests/programs/*.vyre |
+        xargs -0 -n 1 -P "$jobs" build/bin/vyre-run "$@" --examples
+}
+if [ -x build/bin/vyre-run ]; then
+    say "examples of shaders/ and tests/programs/"
+    examples || failures+=("vyre-run --examples")
+    say "the same, validated"
+    examples --validate || failures+=("vyre-run --validate --examples")
 fi
 
 say "build with sanitizers"
@@ -71,6 +76,13 @@ cmake --build build/asan -j "$jobs" --target vyre_tests || fail "the build with 
 say "tests with sanitizers, no device"
 VYRE_TESTS_NO_DEVICE=1 ctest --test-dir build/asan -j "$jobs" -LE soak --output-on-failure \
     --no-tests=error || failures+=("tests of build/asan/")
+
+if tools/fuzz.sh --check; then
+    say "fuzzers"
+    tools/fuzz.sh --seconds 10 || failures+=("fuzzers, see build/fuzz/")
+else
+    say "fuzzers: left out, there is no clang with libFuzzer"
+fi
 
 if [ ${#failures[@]} -gt 0 ]; then
     printf '\ntest: failed after %d s: ' "$SECONDS" >&2

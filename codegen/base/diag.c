@@ -5,11 +5,13 @@
 
 void vy_diag_clear(vyre_diag *diag)
 {
+    /* The ends of the texts stay as they are: every call of the library comes by here. */
     if (diag) {
-        *diag = (vyre_diag){.code = VYRE_OK,
-                            .segment = VYRE_DIAG_NONE,
-                            .pass = VYRE_DIAG_NONE,
-                            .binding = VYRE_DIAG_NONE};
+        diag->code = VYRE_OK;
+        diag->line = diag->column = 0;
+        diag->segment = diag->pass = diag->binding = VYRE_DIAG_NONE;
+        diag->vk_result = 0;
+        diag->file[0] = diag->message[0] = 0;
     }
 }
 

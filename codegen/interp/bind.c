@@ -2,6 +2,10 @@
  * written. Reads the program and the caller's arguments, makes a vy_bound. */
 #include "codegen/interp/machine.h"
 
+#include <string.h>
+
+#define DEFAULT_SUBGROUP_WIDTH 32u
+
 static const vy_loc nowhere = {0, 0};
 
 static vyre_result refuse_buffer(vyre_diag *diag, const vy_buffer *buffer, const char *what)
@@ -17,22 +21,42 @@ static vyre_result refuse_buffer(vyre_diag *diag, const vy_buffer *buffer, const
 static vyre_result bind_params(const vyre_program *program, const vyre_interp_params *params,
                                vy_bound *bound, vyre_diag *diag)
 {
-    uint32_t count = program->params.count ? program->params.count - 1 : 0;
+    uint32_t count = program->param_words;
     if (params->param_count != count) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "the program has %u parameters and %u were given. Fix: give one value "
-                           "for each param, in declaration order",
+                           "the program's parameters take %u words and %u were given. Fix: give "
+                           "one word for each param in declaration order, two for 64 bits, low "
+                           "word first, and one for each component of a vector",
                            count, params->param_count);
     }
     if (count && params->params == NULL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "params is NULL. Fix: give the bits of %u parameters", count);
+                           "params is NULL. Fix: give the %u words of the parameters", count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        bool is_bool = program->params.data[i + 1].type == VYRE_TYPE_BOOL;
-        uint32_t bits = params->params[i];
-        bound->params[i] = is_bool ? bits != 0 : bits;
+        bound->params[i] = params->params[i];
     }
+    for (uint32_t i = 1; i < program->params.count; i++) {
+        const vy_named *param = &program->params.data[i];
+        if (param->type == VYRE_TYPE_BOOL) {
+            bound->params[param->word] = bound->params[param->word] != 0;
+        }
+    }
+    return VYRE_OK;
+}
+
+/* A program that names a width has that one everywhere. */
+static vyre_result bind_subgroups(const vyre_program *program, const vyre_interp_params *params,
+                                  vy_bound *bound, vyre_diag *diag)
+{
+    uint32_t width = params->subgroup_width ? params->subgroup_width : DEFAULT_SUBGROUP_WIDTH;
+    if (width > VY_INTERP_MAX_SUBGROUP || (width & (width - 1))) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "subgroup_width is %u. Fix: give a power of two from 1 to %u, or 0 for "
+                           "%u",
+                           width, VY_INTERP_MAX_SUBGROUP, DEFAULT_SUBGROUP_WIDTH);
+    }
+    bound->subgroup_width = program->subgroup_width ? program->subgroup_width : width;
     return VYRE_OK;
 }
 
@@ -183,7 +207,19 @@ static vyre_result check_grid_given(const vyre_program *program, const vyre_inte
                            "elements zero",
                            program->buffers.data[program->grid_over].name);
     }
-    if (!program->grid_over && !groups && !elements) {
+    if (program->grid_from && (groups || elements)) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program has its grid from buffer '%s'. Fix: leave groups and "
+                           "elements zero",
+                           program->buffers.data[program->grid_from].name);
+    }
+    if (!program->grid_from && params->max_groups) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "max_groups is %u, and the program has no `grid from`. Fix: leave it "
+                           "zero",
+                           params->max_groups);
+    }
+    if (!program->grid_over && !program->grid_from && !groups && !elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "no grid is given. Fix: set groups or elements, at least their first "
                            "number");
@@ -194,6 +230,9 @@ static vyre_result check_grid_given(const vyre_program *program, const vyre_inte
 static vyre_result check_grid_size(vy_bound *bound, vyre_diag *diag)
 {
     uint64_t total = bound->volume;
+    if (bound->groups[0] == 0 || bound->groups[1] == 0 || bound->groups[2] == 0) {
+        return VYRE_OK;
+    }
     for (int i = 0; i < 3; i++) {
         if ((uint64_t)bound->groups[i] * bound->size[i] > (uint64_t)1 << 32) {
             return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
@@ -214,9 +253,32 @@ static vyre_result check_grid_size(vy_bound *bound, vyre_diag *diag)
     return VYRE_OK;
 }
 
+/* As the device's fix-up does it: engine/kernels/grid.vyre. */
+static vyre_result read_grid(const vyre_program *program, const vyre_interp_params *params,
+                             vy_bound *bound, vyre_diag *diag)
+{
+    const vy_buffer *buffer = &program->buffers.data[program->grid_from];
+    const void *counts = params->buffers[buffer->binding].data;
+    if (bound->lengths[buffer->binding] < 3) {
+        return refuse_buffer(diag, buffer,
+                             "gives the grid and has fewer than 3 elements. Fix: bind at least "
+                             "the workgroups in x, y and z");
+    }
+    if (!counts) {
+        return refuse_buffer(diag, buffer, "has no data. Fix: point data at its elements");
+    }
+    memcpy(bound->groups, counts, sizeof bound->groups);
+    bound->is_grid_clamped =
+        vy_grid_clamp(bound->groups, vy_grid_most(bound->volume, params->max_groups));
+    return check_grid_size(bound, diag);
+}
+
 static vyre_result bind_grid(const vyre_program *program, const vyre_interp_params *params,
                              vy_bound *bound, vyre_diag *diag)
 {
+    if (program->grid_from) {
+        return read_grid(program, params, bound, diag);
+    }
     for (int i = 0; i < 3; i++) {
         uint32_t least = program->grid_over ? (i > 0) : 1;
         uint32_t groups = params->groups[i], elements = params->elements[i];
@@ -263,13 +325,16 @@ vyre_result vy_bind(const vyre_program *program, const vyre_interp_params *param
     }
     out_bound->lengths =
         vy_arena_alloc(arena, (size_t)program->binding_count + 1, sizeof(uint32_t));
-    out_bound->params = vy_arena_alloc(arena, (size_t)program->params.count + 1, sizeof(uint32_t));
+    out_bound->params = vy_arena_alloc(arena, (size_t)program->param_words + 1, sizeof(uint32_t));
     uint32_t *scratch = vy_arena_alloc(arena, plan->host_scratch, sizeof(uint32_t));
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }
     out_bound->passes = params->passes ? params->passes : program->passes;
     vyre_result result = bind_params(program, params, out_bound, diag);
+    if (result == VYRE_OK) {
+        result = bind_subgroups(program, params, out_bound, diag);
+    }
     if (result == VYRE_OK) {
         result = check_grid_given(program, params, diag);
     }

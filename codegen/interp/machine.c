@@ -2,6 +2,7 @@
  * statement does. Owns nothing; memory is the arena's that vy_machine_init was given. Frames are an
  * array and not the C stack, so that no chain of calls is too deep. */
 #include "codegen/interp/machine.h"
+#include "codegen/ir/walk.h"
 
 #include <string.h>
 
@@ -81,16 +82,18 @@ static void push_call(vy_machine *m, vy_frame *caller, uint32_t index, const uin
     const vy_function *function = &program->functions.data[expr->ref];
     for (uint32_t a = 0; a < expr->arg[1] && a < function->parameter_count; a++) {
         uint32_t argument = program->call_args.data[expr->arg[0] + a];
-        const uint32_t *from = vy_machine_column(m, argument, caller->columns);
-        uint32_t *to = m->vars[function->first_parameter + a];
-        for (uint32_t i = 0; i < count; i++) {
-            to[lanes[i]] = from[lanes[i]];
-        }
+        vyre_type type = (vyre_type)program->exprs.data[argument].type;
+        vy_machine_copy(m, m->vars[function->first_parameter + a],
+                        vy_machine_column(m, argument, caller->columns), vy_type_components(type),
+                        lanes, count);
     }
-    /* After the arguments: the result may lie in the column of one of them. */
-    uint32_t *result = vy_machine_column(m, index, caller->columns);
-    for (uint32_t i = 0; i < count; i++) {
-        result[lanes[i]] = 0;
+    /* After the arguments: the result may lie in the columns of one of them. */
+    uint64_t *result = vy_machine_column(m, index, caller->columns);
+    uint32_t components = vy_type_components((vyre_type)expr->type);
+    for (uint32_t c = 0; c < components; c++) {
+        for (uint32_t i = 0; i < count; i++) {
+            result[(size_t)c * m->volume + lanes[i]] = 0;
+        }
     }
     vy_frame *frame = push(m, VY_FRAME_CALL, caller->pending, function->body);
     frame->columns = caller->columns + m->plan->stmt_columns[caller->pending];
@@ -119,7 +122,7 @@ static void begin_if(vy_machine *m, const vy_frame *parent, uint32_t index)
 {
     const vy_stmt *stmt = &m->program->stmts.data[index];
     const uint32_t *lanes = vy_frame_block(m, parent, VY_BLOCK_ACTIVE);
-    const uint32_t *condition = vy_machine_column(m, stmt->x.root, parent->columns);
+    const uint64_t *condition = vy_machine_column(m, stmt->x.root, parent->columns);
     uint32_t count = parent->active;
     vy_frame *frame = push(m, VY_FRAME_IF, index, stmt->body);
     uint32_t *yes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
@@ -145,7 +148,7 @@ static void finish_if(vy_machine *m, vy_frame *frame)
     frame->next = other;
 }
 
-static bool has_value(const vyre_program *program, const vy_stmt *branch, uint32_t value)
+static bool has_value(const vyre_program *program, const vy_stmt *branch, uint64_t value)
 {
     for (uint32_t i = 0; i < branch->value_count; i++) {
         if (program->values.data[branch->first_value + i] == value) {
@@ -156,7 +159,7 @@ static bool has_value(const vyre_program *program, const vy_stmt *branch, uint32
 }
 
 /* The CASE of a selector's value, or 0. */
-static uint32_t find_case(const vyre_program *program, const vy_stmt *stmt, uint32_t value)
+static uint32_t find_case(const vyre_program *program, const vy_stmt *stmt, uint64_t value)
 {
     uint32_t fallback = 0;
     for (uint32_t c = stmt->body; c; c = program->stmts.data[c].next) {
@@ -174,7 +177,7 @@ static void begin_switch(vy_machine *m, const vy_frame *parent, uint32_t index)
 {
     const vy_stmt *stmt = &m->program->stmts.data[index];
     const uint32_t *lanes = vy_frame_block(m, parent, VY_BLOCK_ACTIVE);
-    const uint32_t *selector = vy_machine_column(m, stmt->x.root, parent->columns);
+    const uint64_t *selector = vy_machine_column(m, stmt->x.root, parent->columns);
     vy_frame *frame = push(m, VY_FRAME_SWITCH, index, 0);
     uint32_t *inside = vy_frame_block(m, frame, VY_BLOCK_WAITING);
     uint32_t *chosen = vy_frame_block(m, frame, VY_BLOCK_A);
@@ -221,7 +224,7 @@ static void begin_trip(vy_machine *m, vy_frame *frame)
     frame->next = stmt->body;
     if (frame->kind == VY_FRAME_FOR) {
         const uint32_t *value = vy_frame_block(m, frame, VY_BLOCK_A);
-        uint32_t *index = m->vars[stmt->result];
+        uint64_t *index = m->vars[stmt->result];
         for (uint32_t i = 0; i < frame->waiting; i++) {
             index[lanes[i]] = value[lanes[i]];
         }
@@ -232,9 +235,9 @@ static void begin_for(vy_machine *m, const vy_frame *parent, uint32_t index)
 {
     const vy_stmt *stmt = &m->program->stmts.data[index];
     const uint32_t *lanes = vy_frame_block(m, parent, VY_BLOCK_ACTIVE);
-    const uint32_t *from = vy_machine_column(m, stmt->x.root, parent->columns);
-    const uint32_t *to = vy_machine_column(m, stmt->y.root, parent->columns);
-    const uint32_t *steps =
+    const uint64_t *from = vy_machine_column(m, stmt->x.root, parent->columns);
+    const uint64_t *to = vy_machine_column(m, stmt->y.root, parent->columns);
+    const uint64_t *steps =
         stmt->z.root ? vy_machine_column(m, stmt->z.root, parent->columns) : NULL;
     vyre_type type = (vyre_type)m->program->vars.data[stmt->result].type;
     uint32_t count = parent->active;
@@ -244,13 +247,14 @@ static void begin_for(vy_machine *m, const vy_frame *parent, uint32_t index)
     uint32_t *step = vy_frame_block(m, frame, VY_BLOCK_B);
     uint32_t *trips = vy_frame_block(m, frame, VY_BLOCK_C);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t lane = lanes[i], pair[2] = {from[lane], to[lane]};
+        uint32_t lane = lanes[i], first = (uint32_t)from[lane], end = (uint32_t)to[lane];
+        const uint64_t pair[2] = {first, end};
         if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, pair, false)) {
             continue;
         }
-        step[lane] = steps && steps[lane] ? steps[lane] : 1;
-        trips[lane] = (to[lane] - from[lane] - 1) / step[lane] + 1;
-        values[lane] = stmt->down ? to[lane] - 1 : from[lane];
+        step[lane] = steps && steps[lane] ? (uint32_t)steps[lane] : 1;
+        trips[lane] = (end - first - 1) / step[lane] + 1;
+        values[lane] = stmt->down ? end - 1 : first;
         inside[frame->waiting++] = lane;
     }
     begin_trip(m, frame);
@@ -290,7 +294,7 @@ static void decide_while(vy_machine *m, vy_frame *frame)
 {
     const vy_stmt *stmt = &m->program->stmts.data[frame->stmt];
     bool own = m->plan->has_barrier[frame->stmt];
-    const uint32_t *condition = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint64_t *condition = vy_machine_column(m, stmt->x.root, frame->columns);
     uint32_t *inside = vy_frame_block(m, frame, VY_BLOCK_WAITING), kept = 0;
     for (uint32_t i = 0; i < frame->waiting; i++) {
         uint32_t lane = inside[i];
@@ -354,12 +358,11 @@ static void finish(vy_machine *m, vy_frame *frame)
 static void give_back(vy_machine *m, vy_frame *frame, const vy_stmt *stmt)
 {
     if (frame->call && stmt->x.root) {
-        const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-        const uint32_t *value = vy_machine_column(m, stmt->x.root, frame->columns);
-        uint32_t *result = m->frames[frame->call - 1].result;
-        for (uint32_t i = 0; i < frame->active; i++) {
-            result[lanes[i]] = value[lanes[i]];
-        }
+        vyre_type type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
+        vy_machine_copy(m, m->frames[frame->call - 1].result,
+                        vy_machine_column(m, stmt->x.root, frame->columns),
+                        vy_type_components(type), vy_frame_block(m, frame, VY_BLOCK_ACTIVE),
+                        frame->active);
     }
     jump(m, frame, VY_LANE_RETURN);
 }
@@ -486,7 +489,7 @@ static void set_group(vy_machine *m, uint32_t index)
     m->group[2] = index / groups[0] / groups[1];
     for (uint32_t i = 0; i < m->kept_count; i++) {
         uint32_t var = m->kept_vars[i];
-        m->vars[var] = m->kept_words[i] + vy_machine_var_words(m, var) * index;
+        m->vars[var] = m->kept_values[i] + vy_machine_var_size(m, var) * index;
     }
 }
 
@@ -502,9 +505,9 @@ void vy_machine_begin_segment(vy_machine *m)
         uint32_t stmt = m->plan->stretch_stmts.data[m->stretch_first + i];
         uint32_t var = vy_declared_variable(&m->program->stmts.data[stmt]);
         if (var && m->plan->is_kept[var]) {
-            /* The first workgroup's words are followed by those of all others. */
+            /* The first workgroup's values are followed by those of all others. */
             memset(m->vars[var], 0,
-                   vy_machine_var_words(m, var) * m->bound->group_count * sizeof(uint32_t));
+                   vy_machine_var_size(m, var) * m->bound->group_count * sizeof *m->vars[var]);
         }
     }
 }
@@ -537,7 +540,7 @@ void vy_machine_run_group(vy_machine *m, uint32_t index)
     for (uint32_t i = 1; i < m->program->buffers.count; i++) {
         const vy_memory *memory = &m->buffers[i];
         if (m->program->buffers.data[i].mode == VYRE_BUFFER_SHARED) {
-            memset(memory->words, 0, memory->count * sizeof *memory->words);
+            memset(memory->bytes, 0, (size_t)memory->count * memory->element_size);
         }
     }
     while (m->depth) {

@@ -1,8 +1,10 @@
 /* The interpreter's inside. A run is three things: `vy_plan`, what is known from the program alone
  * (expression columns, frames, the host's walk over segments); `vy_machine`, the memory and the
  * lanes of one workgroup at a time; and the walk of run.c over passes, segments and workgroups. One
- * invocation of a workgroup is a lane. Every value is a column: one word per lane. A statement is
- * executed for all its active lanes before the next one, so a barrier has nothing to wait for.
+ * invocation of a workgroup is a lane. Every value is a column: 64 bits per lane (vy_type_bits); a
+ * vector takes one column after the other for its components. A statement is executed for all its
+ * active lanes before the next one, so a barrier has nothing to wait for, and the lanes that a
+ * subgroup operation sees are those that reach it.
  * Thread-safety: external. */
 #ifndef VY_INTERP_MACHINE_H
 #define VY_INTERP_MACHINE_H
@@ -11,6 +13,7 @@
 #include "vyre/interp.h"
 
 #define VY_INTERP_MAX_VOLUME     1024u
+#define VY_INTERP_MAX_SUBGROUP   128u
 #define VY_INTERP_MAX_SEGMENTS   65536u
 #define VY_INTERP_MAX_HOST_TRIPS (1u << 20)
 #define VY_INTERP_MAX_KEPT_SIZE  ((uint64_t)2 << 30)
@@ -32,7 +35,7 @@ typedef struct vy_host_step {
 } vy_host_step;
 
 typedef struct vy_plan {
-    uint32_t *expr_column;  /* by expression: column within its statement's */
+    uint32_t *expr_column;  /* by expression: its first column within its statement's */
     uint32_t *stmt_columns; /* by statement: columns that its ranges take together */
     bool *has_barrier;      /* by statement: WHILE with a barrier or uniform load inside */
     uint32_t columns;       /* of the deepest chain of calls */
@@ -54,13 +57,15 @@ vyre_result vy_plan_build(const vyre_program *program, vy_arena *arena, vy_plan 
 
 typedef struct vy_bound {
     uint32_t *lengths; /* by binding */
-    uint32_t *params;  /* bools are 0 or 1 */
+    uint32_t *params;  /* words; bools are 0 or 1 */
     uint32_t groups[3], size[3];
     uint32_t elements[3];
     bool limited; /* invocations at or beyond elements run nothing */
     uint32_t volume;
     uint32_t group_count; /* linear */
+    bool is_grid_clamped; /* `grid from`: the buffer has more workgroups than may run */
     uint32_t passes;
+    uint32_t subgroup_width;
 } vy_bound;
 
 /* Checks all arguments but the data behind them; writes nothing outside out_bound. */
@@ -100,9 +105,11 @@ typedef struct vy_race_check {
 /* ---- Machine --------------------------------------------------------------------------------- */
 
 typedef struct vy_memory {
-    uint32_t *words;
-    uint32_t count;
-    vy_shadow *shadows; /* NULL without the race check */
+    uint8_t *bytes;
+    uint32_t count; /* elements */
+    uint8_t type;
+    uint8_t components, component_size, element_size;
+    vy_shadow *shadows; /* by element; NULL without the race check */
 } vy_memory;
 
 typedef enum vy_lane_state {
@@ -142,7 +149,7 @@ typedef struct vy_frame {
     uint32_t budget;       /* WHILE with a barrier: trips left */
     uint32_t next_case;    /* SWITCH */
     uint32_t call;         /* 1 + the innermost CALL frame at or below it, 0 in the body */
-    uint32_t *result;      /* CALL: column of the value */
+    uint64_t *result;      /* CALL: column of the value */
     uint32_t pending;      /* statement whose expressions are being evaluated, 0 none */
     uint32_t phase, entry; /* which range of it, and the next entry */
 } vy_frame;
@@ -155,10 +162,10 @@ typedef struct vy_machine {
     uint32_t volume;
     bool flush_denormals;
     /* Columns. */
-    uint32_t *columns;     /* of expressions */
-    uint32_t **vars;       /* by variable, for the current workgroup; arrays element-major */
-    uint32_t *kept_vars;   /* the kept variables */
-    uint32_t **kept_words; /* theirs for all workgroups, one workgroup after the other */
+    uint64_t *columns;      /* of expressions */
+    uint64_t **vars;        /* by variable, for the current workgroup; arrays element-major */
+    uint32_t *kept_vars;    /* the kept variables */
+    uint64_t **kept_values; /* theirs for all workgroups, one workgroup after the other */
     uint32_t kept_count;
     uint32_t *lane_words;   /* VY_BLOCK_COUNT blocks per frame */
     uint8_t *states;        /* vy_lane_state by lane */
@@ -186,11 +193,9 @@ vyre_result vy_machine_init(vy_machine *machine, const vyre_program *program, co
 void vy_machine_begin_segment(vy_machine *machine);
 /* Runs the stretch for workgroup `index` (linear). */
 void vy_machine_run_group(vy_machine *machine, uint32_t index);
-/* The variable that a statement declares in the list where it stands, or 0. */
-uint32_t vy_declared_variable(const vy_stmt *stmt);
 
-/* Words of a variable for one workgroup. */
-size_t vy_machine_var_words(const vy_machine *machine, uint32_t var);
+/* Columns of a variable together, in values. */
+size_t vy_machine_var_size(const vy_machine *machine, uint32_t var);
 /* A statement that opens no frame and does not jump, its expressions evaluated. */
 void vy_machine_execute(vy_machine *machine, const vy_frame *frame, const vy_stmt *stmt);
 
@@ -200,15 +205,23 @@ uint32_t *vy_frame_block(const vy_machine *machine, const vy_frame *frame, vy_bl
  */
 void vy_machine_eval_entry(vy_machine *machine, uint32_t index, uint32_t columns,
                            const uint32_t *lanes, uint32_t count);
-uint32_t *vy_machine_column(const vy_machine *machine, uint32_t expr, uint32_t columns);
+uint64_t *vy_machine_column(const vy_machine *machine, uint32_t expr, uint32_t columns);
+/* Copies the columns of `components` for the lanes. */
+void vy_machine_copy(const vy_machine *machine, uint64_t *to, const uint64_t *from,
+                     uint32_t components, const uint32_t *lanes, uint32_t count);
+/* A SUBGROUP statement: the active lanes of the frame, subgroup by subgroup. */
+void vy_machine_subgroup(vy_machine *machine, const vy_frame *frame, const vy_stmt *stmt);
 
-/* Accesses of one lane, with bounds and race checks. */
-uint32_t vy_machine_load(vy_machine *machine, uint32_t buffer, vyre_type index_type, uint32_t index,
-                         uint32_t lane, vy_loc loc);
+/* Accesses of one lane, with bounds and race checks. Loads give, and stores take, the components
+ * `volume` apart. */
+void vy_machine_load(vy_machine *machine, uint32_t buffer, vyre_type index_type, uint64_t index,
+                     uint32_t lane, vy_loc loc, uint64_t *out);
 void vy_machine_store(vy_machine *machine, const vy_stmt *stmt, vyre_type index_type,
-                      uint32_t index, uint32_t value, uint32_t lane);
-uint32_t vy_machine_atomic(vy_machine *machine, const vy_stmt *stmt, vyre_type index_type,
-                           uint32_t index, const uint32_t *operands, uint32_t lane);
+                      uint64_t index, const uint64_t *value, uint32_t lane);
+uint64_t vy_machine_atomic(vy_machine *machine, const vy_stmt *stmt, vyre_type index_type,
+                           uint64_t index, const uint64_t *operands, uint32_t lane);
+/* What an element of that type keeps of the value stored: all of it, but of bf16. */
+uint64_t vy_machine_stored(vyre_type type, uint64_t value);
 
 /* Keeps the first record by (pass, segment execution, invocation, site). */
 void vy_machine_record(vy_machine *machine, const vy_stmt *stmt, uint32_t lane);

@@ -1,6 +1,9 @@
-/* Accesses of one lane to buffers: bounds, bools, atomics, the race check's hook. Out of bounds a
- * load or an atomic gives zero, and nothing is written. */
+/* Accesses of one lane to buffers: bounds, element sizes, atomics, the race check's hook. Out of
+ * bounds a load or an atomic gives zero, and nothing is written. */
+#include "codegen/interp/float.h"
 #include "codegen/interp/machine.h"
+
+#include <string.h>
 
 uint32_t vy_machine_invocation(const vy_machine *m, uint32_t lane)
 {
@@ -8,43 +11,110 @@ uint32_t vy_machine_invocation(const vy_machine *m, uint32_t lane)
 }
 
 /* A negative i32 is out of bounds whatever the length. */
-static bool in_bounds(const vy_memory *memory, vyre_type index_type, uint32_t index)
+static bool in_bounds(const vy_memory *memory, vyre_type index_type, uint64_t index)
 {
     return index < memory->count && (index_type != VYRE_TYPE_I32 || index <= INT32_MAX);
 }
 
-uint32_t vy_machine_load(vy_machine *m, uint32_t buffer, vyre_type index_type, uint32_t index,
-                         uint32_t lane, vy_loc loc)
+/* The caller's memory may be aligned to nothing. */
+static uint64_t read_bits(const uint8_t *at, uint32_t size)
 {
-    const vy_memory *memory = &m->buffers[buffer];
-    if (!in_bounds(memory, index_type, index)) {
-        return 0;
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    uint64_t bits;
+    switch (size) {
+    case 1:
+        memcpy(&byte, at, sizeof byte);
+        return byte;
+    case 2:
+        memcpy(&half, at, sizeof half);
+        return half;
+    case 4:
+        memcpy(&word, at, sizeof word);
+        return word;
+    default:
+        memcpy(&bits, at, sizeof bits);
+        return bits;
     }
-    if (memory->shadows) {
-        vy_race_access(m, buffer, index, VY_ACCESS_LOAD, lane, loc);
-    }
-    bool is_bool = m->program->buffers.data[buffer].type == VYRE_TYPE_BOOL;
-    return is_bool ? memory->words[index] != 0 : memory->words[index];
 }
 
-void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint32_t index,
-                      uint32_t value, uint32_t lane)
+static void write_bits(uint8_t *at, uint32_t size, uint64_t bits)
+{
+    uint8_t byte = (uint8_t)bits;
+    uint16_t half = (uint16_t)bits;
+    uint32_t word = (uint32_t)bits;
+    switch (size) {
+    case 1:
+        memcpy(at, &byte, sizeof byte);
+        return;
+    case 2:
+        memcpy(at, &half, sizeof half);
+        return;
+    case 4:
+        memcpy(at, &word, sizeof word);
+        return;
+    default:
+        memcpy(at, &bits, sizeof bits);
+        return;
+    }
+}
+
+/* The value of a component as it lies in memory. */
+static uint64_t value_of(vyre_type type, uint64_t bits)
+{
+    if (type == VYRE_TYPE_BOOL) {
+        return bits != 0;
+    }
+    return type == VYRE_TYPE_BF16 ? bits << 16 : bits;
+}
+
+uint64_t vy_machine_stored(vyre_type type, uint64_t value)
+{
+    return type == VYRE_TYPE_BF16 ? (uint64_t)vy_bf16_of_f32((uint32_t)value) << 16 : value;
+}
+
+void vy_machine_load(vy_machine *m, uint32_t buffer, vyre_type index_type, uint64_t index,
+                     uint32_t lane, vy_loc loc, uint64_t *out)
+{
+    const vy_memory *memory = &m->buffers[buffer];
+    bool inside = in_bounds(memory, index_type, index);
+    const uint8_t *at = inside ? memory->bytes + index * memory->element_size : NULL;
+    if (inside && memory->shadows) {
+        vy_race_access(m, buffer, (uint32_t)index, VY_ACCESS_LOAD, lane, loc);
+    }
+    for (uint32_t c = 0; c < memory->components; c++) {
+        *out =
+            inside ? value_of((vyre_type)memory->type, read_bits(at, memory->component_size)) : 0;
+        out += m->volume;
+        at += inside ? memory->component_size : 0;
+    }
+}
+
+void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint64_t index,
+                      const uint64_t *value, uint32_t lane)
 {
     const vy_memory *memory = &m->buffers[stmt->ref];
     if (!in_bounds(memory, index_type, index)) {
         return;
     }
     if (memory->shadows) {
-        vy_race_access(m, stmt->ref, index, VY_ACCESS_STORE, lane, stmt->loc);
+        vy_race_access(m, stmt->ref, (uint32_t)index, VY_ACCESS_STORE, lane, stmt->loc);
     }
-    memory->words[index] = value;
+    uint8_t *at = memory->bytes + index * memory->element_size;
+    for (uint32_t c = 0; c < memory->components; c++) {
+        bool is_bf16 = memory->type == VYRE_TYPE_BF16;
+        write_bits(at, memory->component_size, is_bf16 ? vy_bf16_of_f32((uint32_t)*value) : *value);
+        value += m->volume;
+        at += memory->component_size;
+    }
 }
 
-/* The word that a read-modify-write leaves behind. */
-static uint32_t updated(const vy_machine *m, vyre_atomic atomic, vyre_type type, uint32_t old,
-                        const uint32_t *operands)
+/* What a read-modify-write leaves behind. */
+static uint64_t updated(const vy_machine *m, vyre_atomic atomic, vyre_type type, uint64_t old,
+                        const uint64_t *operands)
 {
-    uint32_t pair[2] = {old, operands[0]};
+    uint64_t pair[2] = {old, operands[0]};
     vyre_op op = VYRE_OP_NONE;
     switch ((int)atomic) {
     case VYRE_ATOMIC_ADD:
@@ -79,8 +149,8 @@ static uint32_t updated(const vy_machine *m, vyre_atomic atomic, vyre_type type,
     return vy_interp_eval(op, type, type, pair, m->flush_denormals);
 }
 
-uint32_t vy_machine_atomic(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint32_t index,
-                           const uint32_t *operands, uint32_t lane)
+uint64_t vy_machine_atomic(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint64_t index,
+                           const uint64_t *operands, uint32_t lane)
 {
     const vy_memory *memory = &m->buffers[stmt->ref];
     if (!in_bounds(memory, index_type, index)) {
@@ -89,12 +159,13 @@ uint32_t vy_machine_atomic(vy_machine *m, const vy_stmt *stmt, vyre_type index_t
     vyre_atomic atomic = (vyre_atomic)stmt->atomic;
     if (memory->shadows) {
         vy_access access = atomic == VYRE_ATOMIC_LOAD ? VY_ACCESS_ATOMIC_LOAD : VY_ACCESS_ATOMIC;
-        vy_race_access(m, stmt->ref, index, access, lane, stmt->loc);
+        vy_race_access(m, stmt->ref, (uint32_t)index, access, lane, stmt->loc);
     }
-    vyre_type type = (vyre_type)m->program->buffers.data[stmt->ref].type;
-    uint32_t old = memory->words[index];
+    vyre_type type = (vyre_type)memory->type;
+    uint8_t *at = memory->bytes + index * memory->element_size;
+    uint64_t old = read_bits(at, memory->component_size);
     if (atomic != VYRE_ATOMIC_LOAD) {
-        memory->words[index] = updated(m, atomic, type, old, operands);
+        write_bits(at, memory->component_size, updated(m, atomic, type, old, operands));
     }
     return old;
 }

@@ -3,6 +3,7 @@
  * the caller's arena. Nothing here follows calls: functions only call earlier ones, so their needs
  * are known when they are used. */
 #include "codegen/interp/machine.h"
+#include "codegen/ir/walk.h"
 
 typedef struct list_at {
     uint32_t first, depth;
@@ -12,8 +13,8 @@ typedef struct planner {
     const vyre_program *program;
     vy_arena *arena;
     vy_plan *plan;
-    uint32_t *last_use; /* by expression */
-    VY_VEC(uint32_t) free_columns;
+    uint32_t *last_use;               /* by expression */
+    VY_VEC(uint32_t) free_columns[3]; /* of values of 1, 2 and 4 components */
     VY_VEC(list_at) work;
     uint32_t *function_columns; /* by function, with what it calls */
     uint32_t *function_frames;
@@ -26,26 +27,7 @@ typedef struct planner {
 
 static uint32_t operand_count(const vy_expr *expr)
 {
-    switch ((int)expr->op) {
-    case VYRE_OP_CALL:
-        return expr->arg[1];
-    case VYRE_OP_LOAD:
-    case VYRE_OP_ELEMENT:
-    case VYRE_OP_TABLE:
-    case VYRE_OP_CAST:
-    case VYRE_OP_BITCAST:
-        return 1;
-    case VYRE_OP_NONE:
-    case VYRE_OP_LITERAL:
-    case VYRE_OP_BUILTIN:
-    case VYRE_OP_PARAM:
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_LENGTH:
-        return 0;
-    default:
-        break;
-    }
-    return vy_op_get((vyre_op)expr->op)->operand_count;
+    return expr->op == VYRE_OP_CALL ? expr->arg[1] : vy_expr_operand_count(expr);
 }
 
 static uint32_t operand_at(const vyre_program *program, const vy_expr *expr, uint32_t i)
@@ -55,6 +37,20 @@ static uint32_t operand_at(const vyre_program *program, const vy_expr *expr, uin
         return at < program->call_args.count ? program->call_args.data[at] : 0;
     }
     return i < 4 ? expr->arg[i] : 0;
+}
+
+/* A call without a value has a column all the same. */
+static uint32_t columns_of(const vy_expr *expr)
+{
+    uint32_t components = vy_type_components((vyre_type)expr->type);
+    return components ? components : 1;
+}
+
+/* Values of one size use each other's columns, and no others: so the columns of an operand and of
+ * the result are the same ones or have none in common. */
+static uint32_t size_class(const vy_expr *expr)
+{
+    return columns_of(expr) / 2;
 }
 
 /* Gives back the columns of operands that nobody needs after `index`. */
@@ -68,7 +64,8 @@ static void release_operands(planner *p, uint32_t index)
             p->invalid = true;
         } else if (operand && p->last_use[operand] == index) {
             p->last_use[operand] = UINT32_MAX; /* once, where it is an operand twice */
-            (void)vy_vec_push(p->arena, &p->free_columns, p->plan->expr_column[operand]);
+            uint32_t class = size_class(&p->program->exprs.data[operand]);
+            (void)vy_vec_push(p->arena, &p->free_columns[class], p->plan->expr_column[operand]);
         }
     }
 }
@@ -96,11 +93,14 @@ static void place_range(planner *p, vy_range range, uint32_t *columns)
     }
     p->last_use[range.root] = UINT32_MAX;
     for (uint32_t e = range.begin; e < range.end; e++) {
+        const vy_expr *expr = &program->exprs.data[e];
+        uint32_t class = size_class(expr);
         release_operands(p, e);
-        if (p->free_columns.count) {
-            p->plan->expr_column[e] = p->free_columns.data[--p->free_columns.count];
+        if (p->free_columns[class].count) {
+            p->plan->expr_column[e] = p->free_columns[class].data[--p->free_columns[class].count];
         } else {
-            p->plan->expr_column[e] = (*columns)++;
+            p->plan->expr_column[e] = *columns;
+            *columns += columns_of(expr);
         }
     }
 }
@@ -148,7 +148,9 @@ static void measure_statement(planner *p, uint32_t index, uint32_t depth, uint32
     place_range(p, stmt->x, &own);
     place_range(p, stmt->y, &own);
     place_range(p, stmt->z, &own);
-    p->free_columns.count = 0;
+    for (uint32_t i = 0; i < VY_COUNT_OF(p->free_columns); i++) {
+        p->free_columns[i].count = 0;
+    }
     if (p->invalid || p->arena->failed) {
         return;
     }
@@ -276,22 +278,6 @@ static void plan_list(planner *p, uint32_t first, uint32_t depth)
         } else {
             p->invalid = true;
         }
-    }
-}
-
-uint32_t vy_declared_variable(const vy_stmt *stmt)
-{
-    switch (stmt->kind) {
-    case VY_STMT_LET:
-    case VY_STMT_VAR:
-    case VY_STMT_ARRAY:
-        return stmt->ref;
-    case VY_STMT_ATOMIC:
-    case VY_STMT_UNIFORM_LOAD:
-    case VY_STMT_CALL:
-        return stmt->result;
-    default:
-        return 0;
     }
 }
 

@@ -20,6 +20,15 @@ static uint32_t host_value(const vy_machine *m, vy_range range)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
+static void set_element(vy_memory *memory, vyre_type type)
+{
+    uint32_t size = vyre_type_size(type), components = vy_type_components(type);
+    memory->type = (uint8_t)type;
+    memory->element_size = (uint8_t)size;
+    memory->components = (uint8_t)components;
+    memory->component_size = (uint8_t)(size / components);
+}
+
 /* Inputs are read where they are; what is written lies in our own memory until the end. */
 static void allocate_buffer(vy_machine *m, uint32_t index, const vyre_interp_params *params,
                             vy_arena *arena)
@@ -33,13 +42,14 @@ static void allocate_buffer(vy_machine *m, uint32_t index, const vyre_interp_par
         memory->count = m->bound->lengths[buffer->binding];
         given = &params->buffers[buffer->binding];
     }
+    set_element(memory, (vyre_type)buffer->type);
     if (vy_buffer_mode_writes((vyre_buffer_mode)buffer->mode)) {
-        memory->words = vy_arena_alloc(arena, memory->count, sizeof *memory->words);
-        if (memory->words && memory->count && buffer->mode == VYRE_BUFFER_INOUT) {
-            memcpy(memory->words, given->data, memory->count * sizeof *memory->words);
+        memory->bytes = vy_arena_alloc(arena, memory->count, memory->element_size);
+        if (memory->bytes && memory->count && buffer->mode == VYRE_BUFFER_INOUT) {
+            memcpy(memory->bytes, given->data, (size_t)memory->count * memory->element_size);
         }
     } else if (given) {
-        memory->words = given->data;
+        memory->bytes = given->data;
     }
     if (params->detect_races) {
         memory->shadows = vy_arena_alloc(arena, memory->count, sizeof *memory->shadows);
@@ -66,7 +76,8 @@ static void return_buffers(const vy_machine *m, const vyre_interp_params *params
         }
         void *data = params->buffers[buffer->binding].data;
         if (data && m->buffers[i].count) {
-            memcpy(data, m->buffers[i].words, m->buffers[i].count * sizeof(uint32_t));
+            memcpy(data, m->buffers[i].bytes,
+                   (size_t)m->buffers[i].count * m->buffers[i].element_size);
         }
     }
 }
@@ -98,7 +109,8 @@ static void enter_loop(vy_machine *m, host_walk *walk, const vy_host_step *step)
     vyre_type type = (vyre_type)m->program->vars.data[stmt->result].type;
     uint32_t bounds[2] = {host_value(m, stmt->x), host_value(m, stmt->y)};
     uint32_t by = stmt->z.root ? host_value(m, stmt->z) : 1;
-    if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, bounds, false)) {
+    if (!vy_interp_eval(VYRE_OP_LT, VYRE_TYPE_BOOL, type, (const uint64_t[]){bounds[0], bounds[1]},
+                        false)) {
         walk->at = step->target;
         return;
     }
@@ -193,6 +205,16 @@ static uint32_t run_pass(vy_machine *m)
     return walk.segments;
 }
 
+/* Of the flag's first word. */
+static bool is_flag_zero(const vy_memory *flag)
+{
+    uint32_t word = 0;
+    if (flag->count) {
+        memcpy(&word, flag->bytes, sizeof word);
+    }
+    return word == 0;
+}
+
 static void run_passes(vy_machine *m, vyre_interp_report *report)
 {
     vy_memory none = {0};
@@ -201,11 +223,11 @@ static void run_passes(vy_machine *m, vyre_interp_report *report)
     report->convergence = until ? VYRE_CONVERGENCE_LIMIT : VYRE_CONVERGENCE_NONE;
     for (m->pass = 0; m->pass < m->bound->passes; m->pass++) {
         if (flag->count) {
-            flag->words[0] = 0;
+            memset(flag->bytes, 0, flag->element_size);
         }
         report->segments = run_pass(m);
         report->passes = m->pass + 1;
-        if (until && (flag->count == 0 || flag->words[0] == 0)) {
+        if (until && is_flag_zero(flag)) {
             report->convergence = VYRE_CONVERGENCE_YES;
             return;
         }
@@ -239,6 +261,8 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
     return_buffers(&machine, params);
     report->record = machine.record;
     report->race_count = machine.races.count;
+    report->is_grid_clamped = bound.is_grid_clamped;
+    memcpy(report->groups, bound.groups, sizeof report->groups);
     if (machine.races.count) {
         report->first_race = machine.races.first;
     }

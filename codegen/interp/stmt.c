@@ -3,22 +3,20 @@
 
 static void assign(vy_machine *m, const vy_frame *frame, uint32_t var, uint32_t root)
 {
-    const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    const uint32_t *from = vy_machine_column(m, root, frame->columns);
-    uint32_t *to = m->vars[var];
-    for (uint32_t i = 0; i < frame->active; i++) {
-        to[lanes[i]] = from[lanes[i]];
-    }
+    vyre_type type = (vyre_type)m->program->vars.data[var].type;
+    vy_machine_copy(m, m->vars[var], vy_machine_column(m, root, frame->columns),
+                    vy_type_components(type), vy_frame_block(m, frame, VY_BLOCK_ACTIVE),
+                    frame->active);
 }
 
 static void zero_array(vy_machine *m, const vy_frame *frame, uint32_t var)
 {
     const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    uint32_t count = m->program->vars.data[var].array_count;
-    for (uint32_t element = 0; element < count; element++) {
-        uint32_t *words = m->vars[var] + (size_t)element * m->volume;
+    size_t size = vy_machine_var_size(m, var);
+    for (size_t column = 0; column < size; column += m->volume) {
+        uint64_t *values = m->vars[var] + column;
         for (uint32_t i = 0; i < frame->active; i++) {
-            words[lanes[i]] = 0;
+            values[lanes[i]] = 0;
         }
     }
 }
@@ -26,13 +24,20 @@ static void zero_array(vy_machine *m, const vy_frame *frame, uint32_t var)
 static void store_in_array(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
 {
     const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
-    const uint32_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
-    uint32_t count = m->program->vars.data[stmt->ref].array_count;
+    const uint64_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint64_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
+    const vy_var *array = &m->program->vars.data[stmt->ref];
+    vyre_type type = (vyre_type)array->type;
+    uint32_t components = vy_type_components(type);
     for (uint32_t i = 0; i < frame->active; i++) {
         uint32_t lane = lanes[i];
-        if (index[lane] < count) {
-            m->vars[stmt->ref][(size_t)index[lane] * m->volume + lane] = value[lane];
+        if (index[lane] >= array->array_count) {
+            continue;
+        }
+        uint64_t *element = m->vars[stmt->ref] + index[lane] * components * m->volume;
+        for (uint32_t c = 0; c < components; c++) {
+            size_t place = (size_t)c * m->volume + lane;
+            element[place] = vy_machine_stored(type, value[place]);
         }
     }
 }
@@ -40,26 +45,27 @@ static void store_in_array(vy_machine *m, const vy_frame *frame, const vy_stmt *
 static void store(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
 {
     const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
-    const uint32_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
+    const uint64_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint64_t *value = vy_machine_column(m, stmt->y.root, frame->columns);
     vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
     for (uint32_t i = 0; i < frame->active; i++) {
         uint32_t lane = lanes[i];
-        vy_machine_store(m, stmt, index_type, index[lane], value[lane], lane);
+        vy_machine_store(m, stmt, index_type, index[lane], value + lane, lane);
     }
 }
 
 static void run_atomic(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
 {
     const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
-    const uint32_t *y = vy_machine_column(m, stmt->y.root, frame->columns);
-    const uint32_t *z = vy_machine_column(m, stmt->z.root, frame->columns);
-    uint32_t *result = stmt->result ? m->vars[stmt->result] : NULL;
+    const uint64_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint64_t *y = vy_machine_column(m, stmt->y.root, frame->columns);
+    const uint64_t *z = vy_machine_column(m, stmt->z.root, frame->columns);
+    uint64_t *result = stmt->result ? m->vars[stmt->result] : NULL;
     vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
     for (uint32_t i = 0; i < frame->active; i++) {
-        uint32_t lane = lanes[i], operands[2] = {y[lane], z[lane]};
-        uint32_t old = vy_machine_atomic(m, stmt, index_type, index[lane], operands, lane);
+        uint32_t lane = lanes[i];
+        const uint64_t operands[2] = {y[lane], z[lane]};
+        uint64_t old = vy_machine_atomic(m, stmt, index_type, index[lane], operands, lane);
         if (result) {
             result[lane] = old;
         }
@@ -69,15 +75,13 @@ static void run_atomic(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt
 static void load_uniform(vy_machine *m, const vy_frame *frame, const vy_stmt *stmt)
 {
     const uint32_t *lanes = vy_frame_block(m, frame, VY_BLOCK_ACTIVE);
-    const uint32_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
+    const uint64_t *index = vy_machine_column(m, stmt->x.root, frame->columns);
     vyre_type index_type = (vyre_type)m->program->exprs.data[stmt->x.root].type;
     vy_race_barrier(&m->races);
-    for (uint32_t i = 0; i < frame->active; i++) {
+    for (uint32_t i = 0; i < frame->active && stmt->result; i++) {
         uint32_t lane = lanes[i];
-        uint32_t value = vy_machine_load(m, stmt->ref, index_type, index[lane], lane, stmt->loc);
-        if (stmt->result) {
-            m->vars[stmt->result][lane] = value;
-        }
+        vy_machine_load(m, stmt->ref, index_type, index[lane], lane, stmt->loc,
+                        m->vars[stmt->result] + lane);
     }
     vy_race_barrier(&m->races);
 }
@@ -108,6 +112,11 @@ void vy_machine_execute(vy_machine *m, const vy_frame *frame, const vy_stmt *stm
     case VY_STMT_CALL:
         if (stmt->result) {
             assign(m, frame, stmt->result, stmt->x.root);
+        }
+        return;
+    case VY_STMT_SUBGROUP:
+        if (stmt->result) {
+            vy_machine_subgroup(m, frame, stmt);
         }
         return;
     case VY_STMT_BARRIER:

@@ -4,10 +4,11 @@
 
 static const vy_loc nowhere = {0, 0};
 
-size_t vy_machine_var_words(const vy_machine *m, uint32_t var)
+size_t vy_machine_var_size(const vy_machine *m, uint32_t var)
 {
     const vy_var *declared = &m->program->vars.data[var];
-    return (declared->kind == VY_VAR_ARRAY ? declared->array_count : 1) * (size_t)m->volume;
+    size_t columns = vy_type_components((vyre_type)declared->type);
+    return (declared->kind == VY_VAR_ARRAY ? declared->array_count : 1) * columns * m->volume;
 }
 
 static vyre_result allocate_kept(vy_machine *m, vy_arena *arena, vyre_diag *diag)
@@ -17,7 +18,7 @@ static vyre_result allocate_kept(vy_machine *m, vy_arena *arena, vyre_diag *diag
     for (uint32_t v = 1; v < program->vars.count; v++) {
         if (m->plan->is_kept[v]) {
             m->kept_count++;
-            size += (uint64_t)vy_machine_var_words(m, v) * m->bound->group_count * sizeof(uint32_t);
+            size += (uint64_t)vy_machine_var_size(m, v) * m->bound->group_count * sizeof(uint64_t);
         }
         if (size > VY_INTERP_MAX_KEPT_SIZE) {
             return vy_diag_set(diag, VYRE_ERROR_OUT_OF_HOST_MEMORY, nowhere,
@@ -26,7 +27,7 @@ static vyre_result allocate_kept(vy_machine *m, vy_arena *arena, vyre_diag *diag
         }
     }
     m->kept_vars = vy_arena_alloc(arena, m->kept_count, sizeof *m->kept_vars);
-    m->kept_words = vy_arena_alloc(arena, m->kept_count, sizeof *m->kept_words);
+    m->kept_values = vy_arena_alloc(arena, m->kept_count, sizeof *m->kept_values);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }
@@ -34,8 +35,8 @@ static vyre_result allocate_kept(vy_machine *m, vy_arena *arena, vyre_diag *diag
     for (uint32_t v = 1; v < program->vars.count; v++) {
         if (m->plan->is_kept[v]) {
             m->kept_vars[kept] = v;
-            m->kept_words[kept++] = vy_arena_alloc(
-                arena, vy_machine_var_words(m, v) * m->bound->group_count, sizeof(uint32_t));
+            m->kept_values[kept++] = vy_arena_alloc(
+                arena, vy_machine_var_size(m, v) * m->bound->group_count, sizeof(uint64_t));
         }
     }
     return arena->failed ? vy_diag_no_memory(diag) : VYRE_OK;
@@ -47,20 +48,20 @@ static void allocate_local(vy_machine *m, vy_arena *arena)
     const vyre_program *program = m->program;
     size_t total = 0;
     for (uint32_t v = 1; v < program->vars.count; v++) {
-        if (!m->plan->is_kept[v] && !vy_add_size(total, vy_machine_var_words(m, v), &total)) {
+        if (!m->plan->is_kept[v] && !vy_add_size(total, vy_machine_var_size(m, v), &total)) {
             arena->failed = true;
             return;
         }
     }
     m->vars = vy_arena_alloc(arena, (size_t)program->vars.count + 1, sizeof *m->vars);
-    uint32_t *words = vy_arena_alloc(arena, total, sizeof *words);
+    uint64_t *values = vy_arena_alloc(arena, total, sizeof *values);
     if (arena->failed) {
         return;
     }
     for (uint32_t v = 1; v < program->vars.count; v++) {
         if (!m->plan->is_kept[v]) {
-            m->vars[v] = words;
-            words += vy_machine_var_words(m, v);
+            m->vars[v] = values;
+            values += vy_machine_var_size(m, v);
         }
     }
 }

@@ -92,6 +92,13 @@ vy_ref_kind vy_builder_ref_kind(const vyre_builder *b, vyre_ref ref)
     return (vy_ref_kind)kind;
 }
 
+vyre_type vy_builder_variable_type(const vyre_builder *b, vyre_ref ref)
+{
+    return vy_builder_ref_kind(b, ref) == VY_REF_VARIABLE
+               ? (vyre_type)b->program->vars.data[ref.id & VY_REF_INDEX_MASK].type
+               : VYRE_TYPE_VOID;
+}
+
 uint32_t vy_builder_ref(vyre_builder *b, vyre_ref ref, vy_ref_kind kind)
 {
     vy_ref_kind got = vy_builder_ref_kind(b, ref);
@@ -118,18 +125,29 @@ vyre_ref vy_builder_make_ref(vyre_builder *b, vy_ref_kind kind, uint32_t index)
 
 bool vy_builder_value_type(vyre_builder *b, vyre_type type, const char *what)
 {
-    switch ((unsigned)type) {
-    case VYRE_TYPE_BOOL:
-    case VYRE_TYPE_U32:
-    case VYRE_TYPE_I32:
-    case VYRE_TYPE_F32:
+    if (type != VYRE_TYPE_BF16 && vy_type_kind_of(type) != VY_KIND_NONE) {
         return true;
-    default:
-        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
-                        "%s cannot have the type %s. Fix: use bool, u32, i32 or f32", what,
-                        vyre_type_keyword(type));
-        return false;
     }
+    vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at, "%s cannot have the type %s. Fix: %s",
+                    what, vyre_type_keyword(type),
+                    type == VYRE_TYPE_BF16
+                        ? "use f32; elements of buffers and arrays may be bf16, and are f32 once "
+                          "they are loaded"
+                        : "use one of the types of docs/language.md, such as u32 or f32");
+    return false;
+}
+
+bool vy_builder_element_type(vyre_builder *b, vyre_type type, const char *what)
+{
+    if (vyre_type_size(type)) {
+        return true;
+    }
+    vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at, "%s cannot have the type %s. Fix: %s",
+                    what, vyre_type_keyword(type),
+                    vy_type_component(type) == VYRE_TYPE_BOOL
+                        ? "use u32x2 or u32x4; vectors of bools are values only"
+                        : "use one of the types of docs/language.md, such as u32 or f32");
+    return false;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -296,6 +314,13 @@ void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer)
     }
 }
 
+void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer)
+{
+    if (b && once(b, &b->has_grid, "grid from")) {
+        b->program->grid_from = vy_builder_ref(b, buffer, VY_REF_BUFFER);
+    }
+}
+
 void vyre_build_fixpoint(vyre_builder *b, uint32_t passes)
 {
     if (b && once(b, &b->has_fixpoint, "fixpoint")) {
@@ -322,6 +347,18 @@ void vyre_build_fast_math(vyre_builder *b)
 {
     if (b && once(b, &b->has_fast_math, "fast_math")) {
         b->program->fast_math = true;
+    }
+}
+
+void vyre_build_subgroup_width(vyre_builder *b, uint32_t width)
+{
+    if (b && once(b, &b->has_subgroup_width, "subgroup")) {
+        b->program->subgroup_width = width;
+        if (width == 0 || width > 128 || (width & (width - 1))) {
+            vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                            "a subgroup of %u is not possible. Fix: use a power of two of 1 to 128",
+                            width);
+        }
     }
 }
 
@@ -354,7 +391,7 @@ static vyre_ref declared(vyre_builder *b, bool pushed, vy_ref_kind kind)
 vyre_ref vyre_build_buffer(vyre_builder *b, vyre_buffer_mode mode, const char *name, vyre_type type,
                            vyre_expr count)
 {
-    if (!begin_declaration(b, "buffer") || !vy_builder_value_type(b, type, "a buffer")) {
+    if (!begin_declaration(b, "buffer") || !vy_builder_element_type(b, type, "a buffer")) {
         return (vyre_ref){0};
     }
     if ((unsigned)mode >= VYRE_BUFFER_MODE_COUNT) {
@@ -382,24 +419,29 @@ vyre_ref vyre_build_buffer(vyre_builder *b, vyre_buffer_mode mode, const char *n
 
 vyre_ref vyre_build_param(vyre_builder *b, const char *name, vyre_type type)
 {
-    if (!begin_declaration(b, "param") || !vy_builder_value_type(b, type, "a param")) {
+    if (!begin_declaration(b, "param") || !vy_builder_element_type(b, type, "a param") ||
+        !vy_builder_value_type(b, type, "a param")) {
         return (vyre_ref){0};
     }
     vyre_program *p = b->program;
-    vy_named param = {vy_builder_name(b, name, "param"), (uint8_t)type, 0, b->at};
+    vy_named param = {.name = vy_builder_name(b, name, "param"),
+                      .type = (uint8_t)type,
+                      .word = p->param_words,
+                      .loc = b->at};
     if (!param.name) {
         return (vyre_ref){0};
     }
+    p->param_words += vy_param_type_words(type);
     return declared(b, vy_vec_push(&p->arena, &p->params, param), VY_REF_PARAM);
 }
 
-vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type, const uint32_t *bits,
+vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type, const void *elements,
                           uint32_t count)
 {
-    if (!begin_declaration(b, "table") || !vy_builder_value_type(b, type, "a table")) {
+    if (!begin_declaration(b, "table") || !vy_builder_element_type(b, type, "a table")) {
         return (vyre_ref){0};
     }
-    if (count == 0 || !bits) {
+    if (count == 0 || !elements) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "a table has no elements. Fix: give it at least one");
         return (vyre_ref){0};
@@ -409,26 +451,68 @@ vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type, con
     if (!table.name) {
         return (vyre_ref){0};
     }
-    uint32_t *copy = vy_arena_alloc(&p->arena, count, sizeof *copy);
-    for (uint32_t i = 0; copy && i < count; i++) {
-        copy[i] = type == VYRE_TYPE_BOOL ? bits[i] != 0 : bits[i];
+    uint32_t size = vyre_type_size(type);
+    uint8_t *copy = vy_arena_alloc(&p->arena, count, size);
+    if (copy) {
+        memcpy(copy, elements, (size_t)count * size);
     }
-    table.bits = copy;
+    for (uint32_t i = 0; copy && type == VYRE_TYPE_BOOL && i < count; i++) {
+        uint32_t word;
+        memcpy(&word, copy + (size_t)4 * i, sizeof word);
+        word = word != 0;
+        memcpy(copy + (size_t)4 * i, &word, sizeof word);
+    }
+    table.bytes = copy;
     return declared(b, copy && vy_vec_push(&p->arena, &p->tables, table), VY_REF_TABLE);
 }
 
-vyre_ref vyre_build_constant(vyre_builder *b, const char *name, vyre_type type, uint32_t bits)
+static vyre_ref add_constant(vyre_builder *b, const char *name, vyre_type type, uint64_t low,
+                             uint64_t high)
 {
-    if (!begin_declaration(b, "constant") || !vy_builder_value_type(b, type, "a constant")) {
-        return (vyre_ref){0};
-    }
     vyre_program *p = b->program;
-    if (type == VYRE_TYPE_BOOL) {
-        bits = bits != 0;
-    }
-    vy_named constant = {vy_builder_name(b, name, "constant"), (uint8_t)type, bits, b->at};
+    vy_named constant = {.name = vy_builder_name(b, name, "constant"),
+                         .type = (uint8_t)type,
+                         .bits = {low, high},
+                         .loc = b->at};
     if (!constant.name) {
         return (vyre_ref){0};
     }
     return declared(b, vy_vec_push(&p->arena, &p->constants, constant), VY_REF_CONSTANT);
+}
+
+vyre_ref vyre_build_constant(vyre_builder *b, const char *name, vyre_type type, uint64_t bits)
+{
+    if (!begin_declaration(b, "constant") || !vy_builder_value_type(b, type, "a constant")) {
+        return (vyre_ref){0};
+    }
+    if (vy_type_is_vector(type)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "a constant of type %s has several components. Fix: use "
+                        "vyre_build_vector_constant",
+                        vyre_type_keyword(type));
+        return (vyre_ref){0};
+    }
+    return add_constant(b, name, type, vy_type_bits(type, bits), 0);
+}
+
+vyre_ref vyre_build_vector_constant(vyre_builder *b, const char *name, vyre_type type,
+                                    const uint32_t *components)
+{
+    if (!begin_declaration(b, "constant") || !vy_builder_value_type(b, type, "a constant")) {
+        return (vyre_ref){0};
+    }
+    uint32_t count = vy_type_components(type);
+    if (count < 2 || !components) {
+        vy_builder_fail(
+            b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+            "a vector constant has no components, or is %s. Fix: pass a vector type and "
+            "as many words as it has components",
+            vyre_type_keyword(type));
+        return (vyre_ref){0};
+    }
+    uint64_t bits[2] = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        bits[i / 2] |= vy_type_bits(type, components[i]) << (i % 2 ? 32 : 0);
+    }
+    return add_constant(b, name, type, bits[0], bits[1]);
 }

@@ -20,8 +20,9 @@ typedef enum vy_ref_kind {
 #define VY_REF_INDEX_MASK ((1u << VY_REF_SHIFT) - 1)
 
 enum {
-    VY_NODE_USED = 1,    /* its handle was taken by an operator or a statement */
-    VY_NODE_NEGATIVE = 2 /* of an untyped literal: the value is -bits */
+    VY_NODE_USED = 1,     /* its handle was taken by an operator or a statement */
+    VY_NODE_NEGATIVE = 2, /* of an untyped literal: the value is -bits */
+    VY_NODE_SPECIAL = 4   /* an f32 infinity or NaN that becomes the float type it meets */
 };
 
 /* An expression that is being built. Operands are pool indices; handles are pool_base + index, so
@@ -32,8 +33,8 @@ typedef struct vy_node {
     uint8_t flags;
     uint32_t arg[4]; /* CALL: first index into pool_args, count */
     uint32_t ref;
-    uint32_t placed; /* index in program->exprs */
-    uint64_t bits;   /* untyped literal: its magnitude */
+    uint32_t placed;  /* index in program->exprs */
+    uint64_t bits[2]; /* untyped literal: its magnitude */
     vy_loc loc;
 } vy_node;
 
@@ -61,7 +62,7 @@ struct vyre_builder {
     vyre_diag diag;   /* the first error */
     bool failed;
     vy_loc at;
-    bool has_workgroup, has_grid, has_fixpoint, has_loop_limit, has_fast_math;
+    bool has_workgroup, has_grid, has_fixpoint, has_loop_limit, has_fast_math, has_subgroup_width;
     uint32_t function; /* the one whose body is open, or 0 */
     VY_VEC(vy_node) pool;
     VY_VEC(uint32_t) pool_args;
@@ -83,23 +84,33 @@ const char *vy_builder_name(vyre_builder *b, const char *name, const char *what)
 /* The table index behind a ref of that kind, 0 after an error. */
 uint32_t vy_builder_ref(vyre_builder *b, vyre_ref ref, vy_ref_kind kind);
 vy_ref_kind vy_builder_ref_kind(const vyre_builder *b, vyre_ref ref);
+/* The type of a variable, VOID where the ref names none. */
+vyre_type vy_builder_variable_type(const vyre_builder *b, vyre_ref ref);
 vyre_ref vy_builder_make_ref(vyre_builder *b, vy_ref_kind kind, uint32_t index);
-/* Whether the type is bool, u32, i32 or f32; an error otherwise. */
+/* Whether values may have the type: all but void and bf16; an error otherwise. */
 bool vy_builder_value_type(vyre_builder *b, vyre_type type, const char *what);
+/* Whether elements in memory may have it: all but void and vectors of bools. */
+bool vy_builder_element_type(vyre_builder *b, vyre_type type, const char *what);
 
 /* builder_type.c */
 /* Gives an untyped tree its type, down to its literals. False after an error. */
 bool vy_builder_settle(vyre_builder *b, uint32_t node, vyre_type type);
 /* The node becomes, or is, of that type; `what` names the place in the error. */
 bool vy_builder_coerce(vyre_builder *b, uint32_t node, vyre_type type, const char *what);
-/* u32 or i32; untyped becomes u32. */
+/* u32, i32 or u64; untyped becomes u32. */
 bool vy_builder_coerce_index(vyre_builder *b, uint32_t node, const char *what);
-/* Makes the nodes' types one, which may still be untyped. False after an error. */
-bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, const char *what);
+/* u32 or i32; untyped becomes u32. */
+bool vy_builder_coerce_word(vyre_builder *b, uint32_t node, const char *what);
+/* The one type of the nodes, which may still be untyped: untyped ones take it, and beside a vector
+ * scalars of its components stay as they are. False after an error. */
+bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, const char *what,
+                      vyre_type *out_type);
 /* The type that an operator gives for operands that it also settles; false after an error. */
 bool vy_builder_type_op(vyre_builder *b, vyre_op op, const uint32_t *nodes, vyre_type *out_type);
 
 /* builder_expr.c */
+/* inf or nan, of the float type that it meets, f32 where it meets none. */
+vyre_expr vy_builder_special(vyre_builder *b, uint32_t f32_bits);
 /* Takes a handle: its pool index, or VY_NO_NODE after an error. */
 #define VY_NO_NODE 0xffffffffu
 uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what);

@@ -69,12 +69,20 @@ void vy_builder_release_pool(vyre_builder *b)
 
 static uint32_t child_count(const vy_node *node)
 {
-    return node->op == VYRE_OP_CALL ? node->arg[1] : vy_op_get((vyre_op)node->op)->operand_count;
+    switch ((int)node->op) {
+    case VYRE_OP_CALL:
+    case VYRE_OP_VECTOR:
+        return node->arg[1];
+    default:
+        return vy_op_get((vyre_op)node->op)->operand_count;
+    }
 }
 
 static uint32_t child(const vyre_builder *b, const vy_node *node, uint32_t i)
 {
-    return node->op == VYRE_OP_CALL ? b->pool_args.data[node->arg[0] + i] : node->arg[i];
+    return node->op == VYRE_OP_CALL || node->op == VYRE_OP_VECTOR
+               ? b->pool_args.data[node->arg[0] + i]
+               : node->arg[i];
 }
 
 /* All children are placed. */
@@ -84,7 +92,7 @@ static bool place_node(vyre_builder *b, vy_node *node)
     vy_expr expr = {.op = node->op,
                     .type = node->type,
                     .ref = node->ref,
-                    .bits = (uint32_t)node->bits,
+                    .bits = {node->bits[0], node->bits[1]},
                     .loc = node->loc};
     if (p->exprs.count >= VYRE_MAX_OPERATIONS) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, node->loc,
@@ -152,7 +160,7 @@ static vyre_expr literal(vyre_builder *b, vyre_type type, uint64_t bits)
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
     }
-    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = bits});
+    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = {bits}});
 }
 
 vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value)
@@ -177,6 +185,31 @@ vyre_expr vyre_build_bool(vyre_builder *b, int value)
     return literal(b, VYRE_TYPE_BOOL, value != 0);
 }
 
+vyre_expr vyre_build_literal(vyre_builder *b, vyre_type type, uint64_t bits)
+{
+    if (vy_builder_stopped(b) || !vy_builder_value_type(b, type, "a literal")) {
+        return (vyre_expr){0};
+    }
+    if (vy_type_is_vector(type)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "a literal of type %s has several components. Fix: use vyre_build_vector",
+                        vyre_type_keyword(type));
+        return (vyre_expr){0};
+    }
+    return literal(b, type, vy_type_bits(type, bits));
+}
+
+vyre_expr vy_builder_special(vyre_builder *b, uint32_t f32_bits)
+{
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL,
+                                 .type = VYRE_TYPE_F32,
+                                 .flags = VY_NODE_SPECIAL,
+                                 .bits = {f32_bits}});
+}
+
 vyre_expr vyre_build_int(vyre_builder *b, uint64_t value)
 {
     return literal(b, VYRE_TYPE_INT, value);
@@ -197,9 +230,10 @@ vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant)
         return (vyre_expr){0};
     }
     const vy_named *named = &b->program->constants.data[index];
-    return add_node(
-        b, (vy_node){
-               .op = VYRE_OP_LITERAL, .type = named->type, .ref = index + 1, .bits = named->bits});
+    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL,
+                                 .type = named->type,
+                                 .ref = index + 1,
+                                 .bits = {named->bits[0], named->bits[1]}});
 }
 
 vyre_expr vyre_build_builtin(vyre_builder *b, vyre_builtin builtin)
@@ -259,16 +293,16 @@ vyre_expr vyre_build_load(vyre_builder *b, vyre_ref place, vyre_expr index)
     switch (vy_builder_ref_kind(b, place)) {
     case VY_REF_BUFFER:
         load.op = VYRE_OP_LOAD;
-        load.type = p->buffers.data[entry].type;
+        load.type = (uint8_t)vy_element_value_type((vyre_type)p->buffers.data[entry].type);
         break;
     case VY_REF_TABLE:
         load.op = VYRE_OP_TABLE;
-        load.type = p->tables.data[entry].type;
+        load.type = (uint8_t)vy_element_value_type((vyre_type)p->tables.data[entry].type);
         break;
     case VY_REF_VARIABLE:
         if (p->vars.data[entry].kind == VY_VAR_ARRAY) {
             load.op = VYRE_OP_ELEMENT;
-            load.type = p->vars.data[entry].type;
+            load.type = (uint8_t)vy_element_value_type((vyre_type)p->vars.data[entry].type);
         }
         break;
     default:
@@ -291,20 +325,14 @@ static bool fold_negate(vyre_builder *b, const vy_node *operand, vyre_expr *out)
     if (node.op != VYRE_OP_LITERAL || node.ref) {
         return false;
     }
-    switch (node.type) {
-    case VYRE_TYPE_INT:
+    if (node.type == VYRE_TYPE_INT) {
         node.flags = node.flags & VY_NODE_NEGATIVE ? 0 : VY_NODE_NEGATIVE;
-        break;
-    case VYRE_TYPE_I32:
-        node.bits = 0u - (uint32_t)node.bits;
-        break;
-    case VYRE_TYPE_F32:
-        if ((node.bits & 0x7fffffffu) > 0x7f800000u) {
-            return false;
-        }
-        node.bits ^= 0x80000000u;
-        break;
-    default:
+    } else if (vy_type_is_signed((vyre_type)node.type)) {
+        node.bits[0] = vy_type_bits((vyre_type)node.type, 0u - node.bits[0]);
+    } else if (vy_type_is_float((vyre_type)node.type) &&
+               !vy_float_is_nan((vyre_type)node.type, node.bits[0])) {
+        node.bits[0] ^= (uint64_t)1 << (vy_type_width((vyre_type)node.type) - 1);
+    } else {
         return false;
     }
     node.flags &= (uint8_t)~VY_NODE_USED;
@@ -341,11 +369,6 @@ vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, v
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
     }
-    if (op == VYRE_OP_FMA) {
-        vy_builder_fail(b, VYRE_ERROR_UNSUPPORTED_FEATURE, b->at,
-                        "fma is not available yet. Fix: write `x * y + z`, which rounds twice");
-        return (vyre_expr){0};
-    }
     vyre_expr operands[4] = {x, y, z, w};
     uint32_t nodes[4] = {0};
     vyre_type type = VYRE_TYPE_VOID;
@@ -371,7 +394,43 @@ vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, v
     return add_node(b, node);
 }
 
-/* An untyped operand of a cast is i32 where something in it is negated, else u32. */
+static bool check_bitcast(vyre_builder *b, vyre_type to, vyre_type from)
+{
+    if (vy_type_component(to) == VYRE_TYPE_BOOL || vy_type_component(from) == VYRE_TYPE_BOOL) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "bitcast does not take or give bool. Fix: use `u32(b)` or `x != 0`");
+        return false;
+    }
+    if (vy_type_width(to) != vy_type_width(from) ||
+        vy_type_components(to) != vy_type_components(from)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "bitcast from %s to %s changes the size. Fix: use types of the same width "
+                        "and number of components",
+                        vyre_type_keyword(from), vyre_type_keyword(to));
+        return false;
+    }
+    return true;
+}
+
+static bool check_cast(vyre_builder *b, vyre_type to, vyre_type from)
+{
+    if (vy_type_components(to) == vy_type_components(from)) {
+        return true;
+    }
+    vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                    "a cast from %s to %s changes the number of components. Fix: name the "
+                    "components that are meant, such as `v.x`, or put a vector together of them",
+                    vyre_type_keyword(from), vyre_type_keyword(to));
+    return false;
+}
+
+/* An untyped operand is signed where something in it is negated; of 32 bits in a cast, as wide as
+ * the result in a bitcast. */
+static vyre_type literal_type(vyre_op op, vyre_type to, bool is_negative)
+{
+    return vy_type_of_width(is_negative, op == VYRE_OP_BITCAST ? vy_type_width(to) : 32);
+}
+
 static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr value)
 {
     if (vy_builder_stopped(b) || !vy_builder_value_type(b, type, "a cast")) {
@@ -382,16 +441,102 @@ static vyre_expr cast(vyre_builder *b, vyre_op op, vyre_type type, vyre_expr val
         return (vyre_expr){0};
     }
     bool is_negative = b->pool.data[node].flags & VY_NODE_NEGATIVE;
-    if (!vy_builder_settle(b, node, is_negative ? VYRE_TYPE_I32 : VYRE_TYPE_U32)) {
+    if (!vy_builder_settle(b, node, literal_type(op, type, is_negative))) {
         return (vyre_expr){0};
     }
-    if (op == VYRE_OP_BITCAST &&
-        (type == VYRE_TYPE_BOOL || b->pool.data[node].type == VYRE_TYPE_BOOL)) {
-        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
-                        "bitcast does not take or give bool. Fix: use `u32(b)` or `x != 0`");
+    vyre_type from = (vyre_type)b->pool.data[node].type;
+    if (op == VYRE_OP_BITCAST ? !check_bitcast(b, type, from) : !check_cast(b, type, from)) {
         return (vyre_expr){0};
     }
     return add_node(b, (vy_node){.op = (uint16_t)op, .type = (uint8_t)type, .arg = {node}});
+}
+
+static bool is_vector_handle(const vyre_builder *b, vyre_expr expr)
+{
+    uint32_t index = expr.id - b->pool_base;
+    return expr.id >= b->pool_base && index < b->pool.count &&
+           vy_type_is_vector((vyre_type)b->pool.data[index].type);
+}
+
+vyre_expr vyre_build_vector(vyre_builder *b, vyre_type type, const vyre_expr *parts, uint32_t count)
+{
+    if (vy_builder_stopped(b) || !vy_builder_value_type(b, type, "a vector")) {
+        return (vyre_expr){0};
+    }
+    if (!vy_type_is_vector(type) || count == 0 || count > 4 || !parts) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%s is no vector of %u parts. Fix: use a vector type and 1 to 4 parts",
+                        vyre_type_keyword(type), count);
+        return (vyre_expr){0};
+    }
+    if (count == 1 && is_vector_handle(b, parts[0])) {
+        return vyre_build_cast(b, type, parts[0]);
+    }
+    uint32_t first = b->pool_args.count, components = 0;
+    if (!vy_vec_reserve(&b->scratch, &b->pool_args, count)) {
+        vy_builder_no_memory(b);
+        return (vyre_expr){0};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = vy_builder_use(b, parts[i], "a part of a vector");
+        if (node == VY_NO_NODE) {
+            return (vyre_expr){0};
+        }
+        vyre_type part = (vyre_type)b->pool.data[node].type;
+        if (!vy_type_is_vector(part) || vy_type_component(part) != vy_type_component(type)) {
+            if (!vy_builder_coerce(b, node, vy_type_component(type), "a part of a vector")) {
+                return (vyre_expr){0};
+            }
+        }
+        components += vy_type_components((vyre_type)b->pool.data[node].type);
+        b->pool_args.data[b->pool_args.count++] = node;
+    }
+    bool is_splat = count == 1 && components == 1;
+    if (!is_splat && components != vy_type_components(type)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "%s has %u components, but %u are given. Fix: give as many, or one scalar "
+                        "for all of them",
+                        vyre_type_keyword(type), vy_type_components(type), components);
+        return (vyre_expr){0};
+    }
+    return add_node(b,
+                    (vy_node){.op = VYRE_OP_VECTOR, .type = (uint8_t)type, .arg = {first, count}});
+}
+
+vyre_expr vyre_build_swizzle(vyre_builder *b, vyre_expr vector, const char *components)
+{
+    uint32_t node = vy_builder_use(b, vector, "the vector of a swizzle");
+    if (node == VY_NO_NODE) {
+        return (vyre_expr){0};
+    }
+    static const char names[] = "xyzw";
+    vyre_type type = (vyre_type)b->pool.data[node].type;
+    uint32_t have = vy_type_is_vector(type) ? vy_type_components(type) : 0, count = 0, picks = 0;
+    bool ok = have > 0 && components;
+    for (; ok && count < 5 && components[count]; count++) {
+        const char *at = strchr(names, components[count]);
+        uint32_t pick = at ? (uint32_t)(at - names) : 4;
+        ok = pick < have && count < 4;
+        picks |= ok ? pick << 2 * count : 0;
+    }
+    vyre_type result = vy_type_vector(vy_type_component(type), count);
+    if (have == 0) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`.%s` stands behind %s, which has no components. Fix: use the value "
+                        "itself, or make a vector of it, such as `u32x2(x)`",
+                        components ? components : "", vyre_type_keyword(type));
+        return (vyre_expr){0};
+    }
+    if (!ok || result == VYRE_TYPE_VOID) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`.%s` names no components of %s. Fix: name 1, 2 or 4 of %.*s",
+                        components ? components : "", vyre_type_keyword(type), (int)have, names);
+        return (vyre_expr){0};
+    }
+    return add_node(b, (vy_node){.op = VYRE_OP_SWIZZLE,
+                                 .type = (uint8_t)result,
+                                 .ref = VY_SWIZZLE(count, picks),
+                                 .arg = {node}});
 }
 
 vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value)

@@ -237,7 +237,7 @@ vyre_ref vyre_build_var(vyre_builder *b, const char *name, vyre_type type, vyre_
 
 vyre_ref vyre_build_array(vyre_builder *b, const char *name, vyre_type type, uint32_t count)
 {
-    if (!can_append(b) || !vy_builder_value_type(b, type, "an array")) {
+    if (!can_append(b) || !vy_builder_element_type(b, type, "an array")) {
         return (vyre_ref){0};
     }
     uint32_t var = add_var(b, name, VY_VAR_ARRAY, type, "array");
@@ -281,10 +281,10 @@ void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_exp
     vy_ref_kind kind = vy_builder_ref_kind(b, place);
     if (kind == VY_REF_BUFFER) {
         stmt.kind = VY_STMT_STORE;
-        type = (vyre_type)p->buffers.data[stmt.ref].type;
+        type = vy_element_value_type((vyre_type)p->buffers.data[stmt.ref].type);
     } else if (kind == VY_REF_VARIABLE && p->vars.data[stmt.ref].kind == VY_VAR_ARRAY) {
         stmt.kind = VY_STMT_ARRAY_STORE;
-        type = (vyre_type)p->vars.data[stmt.ref].type;
+        type = vy_element_value_type((vyre_type)p->vars.data[stmt.ref].type);
     } else {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "%s cannot be stored to. Fix: store to a buffer or a private array",
@@ -344,6 +344,73 @@ vyre_ref vyre_build_atomic(vyre_builder *b, vyre_atomic op, vyre_order order, co
     return var_ref(b, stmt.result);
 }
 
+static bool is_subgroup_type(vyre_builder *b, vyre_subgroup op, vyre_type type, vy_loc loc)
+{
+    const vy_subgroup_info *info = vy_subgroup_get(op);
+    bool is_bool = vy_type_component(type) == VYRE_TYPE_BOOL;
+    bool is_bitwise = info->op == VYRE_OP_AND || info->op == VYRE_OP_OR || info->op == VYRE_OP_XOR;
+    const char *need = NULL;
+    switch (info->kind) {
+    case VY_SUBGROUP_VOTE:
+    case VY_SUBGROUP_BALLOT:
+        need = type == VYRE_TYPE_BOOL ? NULL : "a bool";
+        break;
+    case VY_SUBGROUP_REDUCE:
+    case VY_SUBGROUP_INCLUSIVE:
+    case VY_SUBGROUP_EXCLUSIVE:
+        if (is_bitwise && !vy_type_is_integer(type)) {
+            need = "an integer";
+        } else if (is_bool) {
+            need = "a number";
+        }
+        break;
+    default:
+        break;
+    }
+    if (need) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, loc, "%s takes %s, not %s. Fix: %s",
+                        info->text, need, vyre_type_keyword(type),
+                        is_bool ? "convert it, such as `u32(b)`"
+                                : "compare or convert it, such as `x != 0` or `u32(x)`");
+    }
+    return need == NULL;
+}
+
+vyre_ref vyre_build_subgroup(vyre_builder *b, vyre_subgroup op, const char *name, vyre_expr x,
+                             vyre_expr y)
+{
+    if (!can_append(b)) {
+        return (vyre_ref){0};
+    }
+    const vy_subgroup_info *info = vy_subgroup_get(op);
+    if ((unsigned)op >= VYRE_SUBGROUP_COUNT || (info->operand_count < 1 && x.id) ||
+        (info->operand_count < 2 && y.id)) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "there is no such subgroup operation, or it takes fewer operands. Fix: use "
+                        "a VYRE_SUBGROUP_ value and the operands of its row");
+        return (vyre_ref){0};
+    }
+    vy_stmt stmt = {.kind = VY_STMT_SUBGROUP, .subgroup = (uint8_t)op};
+    vyre_type type = VYRE_TYPE_BOOL;
+    if (info->operand_count > 0) {
+        stmt.x = take(b, x, VYRE_TYPE_VOID, "the operand of the subgroup operation");
+        if (b->failed) {
+            return (vyre_ref){0};
+        }
+        type = (vyre_type)b->program->exprs.data[stmt.x.root].type;
+        if (!is_subgroup_type(b, op, type, b->at)) {
+            return (vyre_ref){0};
+        }
+    }
+    if (info->operand_count > 1) {
+        stmt.y = take(b, y, VYRE_TYPE_U32, "the lane of the subgroup operation");
+    }
+    type = info->kind == VY_SUBGROUP_BALLOT ? VYRE_TYPE_U32X4 : type;
+    stmt.result = result_var(b, name, type);
+    append(b, stmt);
+    return var_ref(b, stmt.result);
+}
+
 vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyre_ref buffer,
                                  vyre_expr index)
 {
@@ -353,8 +420,8 @@ vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyre_ref buf
     }
     vy_stmt stmt = {.kind = VY_STMT_UNIFORM_LOAD, .ref = entry};
     stmt.x = take_index(b, index);
-    stmt.result =
-        add_var(b, name, VY_VAR_LET, (vyre_type)b->program->buffers.data[entry].type, "variable");
+    vyre_type type = vy_element_value_type((vyre_type)b->program->buffers.data[entry].type);
+    stmt.result = add_var(b, name, VY_VAR_LET, type, "variable");
     append(b, stmt);
     return var_ref(b, stmt.result);
 }
@@ -420,7 +487,7 @@ void vyre_build_switch_begin(vyre_builder *b, vyre_expr selector)
     }
     vy_stmt stmt = {.kind = VY_STMT_SWITCH};
     uint32_t node = vy_builder_use(b, selector, "the selector of `switch`");
-    if (node != VY_NO_NODE && vy_builder_coerce_index(b, node, "the selector of `switch`")) {
+    if (node != VY_NO_NODE && vy_builder_coerce_word(b, node, "the selector of `switch`")) {
         stmt.x = vy_builder_place(b, node);
     }
     open_frame(b, VY_FRAME_SWITCH, append(b, stmt));
@@ -460,14 +527,14 @@ static vyre_ref for_begin(vyre_builder *b, const char *name, vyre_expr from, vyr
     if (step.id) {
         nodes[count++] = vy_builder_use(b, step, "the step of `for`");
     }
-    if (b->failed || !vy_builder_unify(b, nodes, count, "the range of `for`")) {
+    vyre_type type = VYRE_TYPE_U32;
+    if (b->failed || !vy_builder_unify(b, nodes, count, "the range of `for`", &type)) {
         return (vyre_ref){0};
     }
     vy_stmt stmt = {.kind = VY_STMT_FOR, .down = is_down};
     vy_range ranges[3] = {{0, 0, 0}};
-    vyre_type type = VYRE_TYPE_U32;
     for (uint32_t i = 0; i < count; i++) {
-        if (!vy_builder_coerce_index(b, nodes[i], "the range of `for`")) {
+        if (!vy_builder_coerce_word(b, nodes[i], "the range of `for`")) {
             return (vyre_ref){0};
         }
         type = (vyre_type)b->pool.data[nodes[i]].type;

@@ -17,13 +17,29 @@ typedef struct vy_expr {
     uint16_t op;  /* vyre_op */
     uint8_t type; /* vyre_type of the result */
     uint8_t pad;
-    uint32_t arg[4]; /* operands: indices of earlier entries; CALL: arg[0] first index into
-                        call_args, arg[1] count */
-    uint32_t ref;    /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
-                        vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry */
-    uint32_t bits;   /* LITERAL: the value's bits; bool is 0 or 1 */
+    uint32_t arg[4];  /* operands: indices of earlier entries; CALL: arg[0] first index into
+                         call_args, arg[1] count; VECTOR: 0 behind the last part */
+    uint32_t ref;     /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
+                         vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry.
+                         SWIZZLE: VY_SWIZZLE */
+    uint64_t bits[2]; /* LITERAL: the value (vy_type_bits); of a vector, which is always a named
+                         constant's: two components in each word, the lower one first */
     vy_loc loc;
 } vy_expr;
+
+/* Operands in arg[]; 0 for CALL, whose arguments lie elsewhere. */
+uint32_t vy_expr_operand_count(const vy_expr *expr);
+/* The bits of an integer that the float type (f16, f32, f64) holds exactly. */
+uint64_t vy_float_of_integer(vyre_type type, bool is_negative, uint64_t magnitude);
+bool vy_float_is_nan(vyre_type type, uint64_t bits);
+bool vy_float_is_denormal(vyre_type type, uint64_t bits);
+/* The one NaN that operators give: quiet, positive, no payload. */
+uint64_t vy_float_nan(vyre_type type);
+/* The bf16 bits of an f32, to nearest even, overflow to infinity; any NaN becomes 0x7fc0. They are
+ * the upper half of an f32's. */
+uint32_t vy_bf16_of_f32(uint32_t bits);
+/* Component `i` of the value of a LITERAL. */
+uint64_t vy_expr_literal(const vy_expr *expr, uint32_t i);
 
 /* Entries [begin, end) of exprs in evaluation order; `root` is the value (end - 1), 0 when none. */
 typedef struct vy_range {
@@ -53,13 +69,15 @@ typedef enum vy_stmt_kind {
     VY_STMT_RETURN, /* x (root 0 outside functions with a value) */
     VY_STMT_BARRIER,
     VY_STMT_GRID_SYNC,
-    VY_STMT_TRAP, /* bits: the code */
+    VY_STMT_TRAP,     /* bits: the code */
+    VY_STMT_SUBGROUP, /* var result (or 0) = subgroup operation over x and y */
     VY_STMT_KIND_COUNT
 } vy_stmt_kind;
 
 typedef struct vy_stmt {
     uint8_t kind;
     uint8_t atomic, order; /* ATOMIC: vyre_atomic, vyre_order */
+    uint8_t subgroup;      /* SUBGROUP: vyre_subgroup */
     uint8_t down;          /* FOR */
     uint32_t next;
     uint32_t body, other;
@@ -101,17 +119,30 @@ typedef struct vy_buffer {
 typedef struct vy_named {
     const char *name;
     uint8_t type;
-    uint32_t bits; /* constants */
+    uint64_t bits[2]; /* constants: as of a LITERAL */
+    uint32_t word;    /* params: the first of its words among those of all */
     vy_loc loc;
 } vy_named;
 
 typedef struct vy_table {
     const char *name;
     uint8_t type;
-    const uint32_t *bits;
+    const uint8_t *bytes; /* the elements as they lie in memory; bools are 0 or 1 */
     uint32_t count;
     vy_loc loc;
 } vy_table;
+
+/* What a load of an element of that type gives: bf16 widens to f32. */
+vyre_type vy_element_value_type(vyre_type type);
+/* Words of a param of that type. */
+uint32_t vy_param_type_words(vyre_type type);
+/* The bits of component `i` of an element, 0 out of bounds. bf16: those of the f32. */
+uint64_t vy_table_value(const vy_table *table, uint64_t index, uint32_t i);
+/* An index value as a number; a negative one is beyond every length. */
+static inline uint64_t vy_table_index(vyre_type type, uint64_t bits)
+{
+    return (uint64_t)vy_type_signed_value(type, bits);
+}
 
 typedef struct vy_function {
     const char *name;
@@ -129,10 +160,17 @@ struct vyre_program {
     const char *name;
     uint32_t workgroup[3];
     uint32_t grid_over; /* buffer or 0 */
+    uint32_t grid_from; /* buffer or 0 */
     uint32_t passes;    /* fixpoint N, default 1 */
     uint32_t until;     /* buffer or 0 */
     uint32_t loop_limit;
     bool fast_math;
+    uint32_t subgroup_width; /* pinned, or 0 */
+    /* A subgroup operation stands where some invocations of a workgroup may be and others not. Then
+     * it means what it says only on devices that converge maximally. */
+    bool has_divergent_subgroup;
+    vy_loc divergent_subgroup; /* the first such place */
+    uint32_t param_words;   /* of all params: 2 for 64 bits, one for each component of a vector */
     uint32_t body;          /* first statement */
     uint32_t site_count;    /* record sites */
     uint32_t binding_count; /* non-shared buffers */
@@ -163,30 +201,45 @@ vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag);
 
 /* What the host knows at a dispatch. */
 typedef struct vy_host_env {
-    const uint32_t *params;
+    const uint32_t *params;  /* words, by vy_named.word */
     const uint32_t *lengths; /* by binding */
     uint32_t num_groups[3], group_size[3];
     const uint32_t *indices; /* by variable: values of host loop indices */
 } vy_host_env;
 
 /* Whether every entry of the range is something that the host can evaluate at a dispatch: literals,
- * params, lengths of non-shared buffers, num_groups, group_size, host loop indices (`is_host_index`
- * by variable, may be NULL), and operators over bool, u32 and i32. */
+ * params, lengths of non-shared buffers, num_groups (not with `grid from`), group_size, host loop
+ * indices (`is_host_index` by variable, may be NULL), and operators over bool, u32 and i32. */
 bool vy_host_evaluable(const vyre_program *program, vy_range range, const bool *is_host_index,
                        uint32_t *out_offender);
+/* What an operator over scalars means: the value's bits, of the operands' bits (vy_type_bits), by
+ * the type of the first operand. */
+typedef uint64_t (*vy_eval_fn)(vyre_op op, vyre_type result, vyre_type operand,
+                               const uint64_t *operands, bool flush_denormals);
 /* Evaluates such a range; the caller wires the operators' meaning in (interp/ has it). */
-typedef uint32_t (*vy_eval_fn)(vyre_op op, vyre_type result, vyre_type operand,
-                               const uint32_t *operands, bool flush_denormals);
 uint32_t vy_host_evaluate(const vyre_program *program, vy_range range, const vy_host_env *env,
                           vy_eval_fn eval, uint32_t *scratch); /* scratch: end - begin words */
+
+/* What a host expression may be of, as a list for errors. */
+const char *vy_host_parts(const vyre_program *program);
+
+/* ---- Grids that the device reads -------------------------------------------------------------
+ */
+
+/* How many workgroups of so many invocations may run by `grid from`; `asked` 0: no other limit. */
+uint32_t vy_grid_most(uint32_t volume, uint32_t asked);
+/* Makes the counts read from the buffer those that run: x as many as `most` allows, y of what is
+ * left, then z. Returns whether one became less. With a zero among them nothing runs, and they stay
+ * as they are. */
+bool vy_grid_clamp(uint32_t groups[3], uint32_t most);
 
 /* Whether the statement list, or anything inside it, contains a statement of that kind (functions
  * called are followed). */
 bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind kind);
 
 /* A12: the program uses none of lid, wid, group_size, num_groups, shared memory, barriers, uniform
- * loads. Then the workgroup size may be overridden and invocations beyond the elements run nothing.
- * out_use (may be NULL): the text of the first use found otherwise. */
+ * loads, `grid from`. Then the workgroup size may be overridden and invocations beyond the elements
+ * run nothing. out_use (may be NULL): the text of the first use found otherwise. */
 bool vy_program_is_workgroup_agnostic(const vyre_program *program, const char **out_use);
 
 #endif

@@ -2,6 +2,7 @@
 #include "codegen/ir/lexer.h"
 
 #include "codegen/ir/number.h"
+#include "codegen/ir/ops.h"
 
 #include <string.h>
 
@@ -165,7 +166,7 @@ static size_t skip_exponent(const vy_lexer *lexer, size_t at, char letter)
 static void read_integer(vy_lexer *lexer, vy_token *token, size_t begin, uint32_t radix)
 {
     uint64_t value = 0;
-    bool digits = false;
+    bool digits = false, fits = true;
     for (size_t i = begin; i < lexer->at; i++) {
         char c = lexer->text[i];
         if (c == '_') {
@@ -179,39 +180,41 @@ static void read_integer(vy_lexer *lexer, vy_token *token, size_t begin, uint32_
             return;
         }
         digits = true;
-        value = value <= (UINT64_MAX - digit) / radix ? value * radix + digit : UINT64_MAX;
+        fits &= value <= (UINT64_MAX - digit) / radix;
+        value = value * radix + digit;
     }
     if (!digits) {
         vy_lexer_fail(lexer, token->loc, "a number without digits. Fix: write digits behind %.2s",
                       lexer->text + token->begin);
     }
+    if (!fits) {
+        vy_lexer_fail(lexer, token->loc,
+                      "the integer is at least 2^64 and fits no type, the largest value is "
+                      "18446744073709551615. Fix: write a smaller one, or a float such as 1e20");
+    }
     token->kind = VY_TOKEN_INTEGER;
     token->value = value;
 }
 
-static void fail_number_suffix(vy_lexer *lexer, const vy_token *token, const char *suffix,
-                               size_t length)
+/* The type that a suffix names, VOID where there is no such suffix. */
+static vyre_type suffix_type(const char *suffix, size_t length)
 {
-    const char *type = NULL;
-    if (length == 1) {
-        char c = (char)(suffix[0] | 0x20);
-        type = c == 'l' ? "i64" : c == 'h' ? "f16" : c == 'd' ? "f64" : NULL;
-    } else if (length == 2 && (suffix[0] | 0x20) == 'u' && (suffix[1] | 0x20) == 'l') {
-        type = "u64";
+    static const struct {
+        const char *text;
+        vyre_type type;
+    } rows[] = {{"u", VYRE_TYPE_U32},  {"i", VYRE_TYPE_I32}, {"l", VYRE_TYPE_I64},
+                {"ul", VYRE_TYPE_U64}, {"h", VYRE_TYPE_F16}, {"f", VYRE_TYPE_F32},
+                {"d", VYRE_TYPE_F64}};
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        if (strlen(rows[i].text) == length && memcmp(rows[i].text, suffix, length) == 0) {
+            return rows[i].type;
+        }
     }
-    if (type) {
-        vy_lexer_fail(lexer, token->loc,
-                      "%s is not available yet, so the suffix %.*s is none. Fix: write u, i or f",
-                      type, (int)length, suffix);
-    } else {
-        vy_lexer_fail(lexer, token->loc,
-                      "a number runs into the name %.*s. Fix: put a blank between them, or write "
-                      "the suffix u, i or f",
-                      (int)(length < 40 ? length : 40), suffix);
-    }
+    return VYRE_TYPE_VOID;
 }
 
-static void read_suffix(vy_lexer *lexer, vy_token *token)
+/* Takes the suffix behind a number, if there is one; VOID: there is none, or it is an error. */
+static vyre_type read_suffix(vy_lexer *lexer, const vy_token *token)
 {
     size_t begin = lexer->at;
     while (is_name_char(char_at(lexer, lexer->at))) {
@@ -219,30 +222,51 @@ static void read_suffix(vy_lexer *lexer, vy_token *token)
     }
     size_t length = lexer->at - begin;
     if (length == 0 || lexer->failed) {
-        return;
+        return VYRE_TYPE_VOID;
     }
-    char c = lexer->text[begin];
-    bool integer = token->kind == VY_TOKEN_INTEGER;
-    if (length == 1 && integer && (c == 'u' || c == 'i')) {
-        token->suffix = c;
-    } else if (length != 1 || c != 'f' || integer) {
-        if (length == 1 && (c == 'u' || c == 'i')) {
-            vy_lexer_fail(lexer, token->loc,
-                          "the integer suffix %c on a number with a fraction. Fix: leave out the "
-                          "suffix or the fraction",
-                          c);
-        }
-        fail_number_suffix(lexer, token, lexer->text + begin, length);
+    vyre_type type = suffix_type(lexer->text + begin, length);
+    if (type == VYRE_TYPE_VOID) {
+        vy_lexer_fail(lexer, token->loc,
+                      "a number runs into the name %.*s. Fix: put a blank between them, or write "
+                      "one of the suffixes u i l ul h f d",
+                      (int)(length < 40 ? length : 40), lexer->text + begin);
+    }
+    return type;
+}
+
+static void finish_integer(vy_lexer *lexer, vy_token *token)
+{
+    vyre_type type = read_suffix(lexer, token);
+    token->type = (uint8_t)(type == VYRE_TYPE_VOID ? VYRE_TYPE_INT : type);
+    if (vy_type_is_float(type)) {
+        vy_lexer_fail(lexer, token->loc,
+                      "the suffix of %s on an integer that is not decimal. Fix: write a decimal "
+                      "number, or an exponent behind p",
+                      vyre_type_keyword(type));
     }
 }
 
-static void finish_float(vy_lexer *lexer, vy_token *token, uint32_t bits)
+/* The number from `begin` up to where the lexer stands, and its suffix. */
+static void finish_float(vy_lexer *lexer, vy_token *token, size_t begin, bool is_hex)
 {
-    token->kind = VY_TOKEN_FLOAT;
-    token->value = bits;
-    if (bits == 0x7f800000u) {
+    size_t length = lexer->at - begin;
+    vyre_type type = read_suffix(lexer, token);
+    if (vy_type_is_integer(type)) {
         vy_lexer_fail(lexer, token->loc,
-                      "the number is larger than any f32. Fix: write a smaller one, or inf");
+                      "the suffix of an integer on a number with a fraction or an exponent. Fix: "
+                      "leave out the suffix or the fraction");
+        return;
+    }
+    type = type == VYRE_TYPE_VOID ? VYRE_TYPE_F32 : type;
+    token->kind = VY_TOKEN_FLOAT;
+    token->type = (uint8_t)type;
+    token->value = is_hex ? vy_number_read_hex(type, lexer->text + begin, length)
+                          : vy_number_read_decimal(type, lexer->text + begin, length);
+    if (token->value == vy_number_infinity(type)) {
+        vy_lexer_fail(lexer, token->loc,
+                      "the number is larger than any %s. Fix: write a smaller one, or %s",
+                      vyre_type_keyword(type),
+                      type == VYRE_TYPE_F32 ? "inf" : "a cast of inf, such as f64(inf)");
     }
 }
 
@@ -252,6 +276,7 @@ static void read_prefixed_number(vy_lexer *lexer, vy_token *token)
     if ((lexer->text[token->begin + 1] | 0x20) == 'b') {
         lexer->at = skip_digits(lexer, begin, false);
         read_integer(lexer, token, begin, 2);
+        finish_integer(lexer, token);
         return;
     }
     size_t at = skip_digits(lexer, begin, true);
@@ -265,10 +290,11 @@ static void read_prefixed_number(vy_lexer *lexer, vy_token *token)
                           "a hexadecimal fraction without an exponent. Fix: write p0 behind it");
         }
         read_integer(lexer, token, begin, 16);
+        finish_integer(lexer, token);
         return;
     }
     lexer->at = behind;
-    finish_float(lexer, token, vy_number_read_hex(lexer->text + begin, behind - begin));
+    finish_float(lexer, token, begin, true);
 }
 
 static void read_number(vy_lexer *lexer, vy_token *token)
@@ -277,7 +303,6 @@ static void read_number(vy_lexer *lexer, vy_token *token)
     char second = (char)(char_at(lexer, begin + 1) | 0x20);
     if (lexer->text[begin] == '0' && (second == 'x' || second == 'b')) {
         read_prefixed_number(lexer, token);
-        read_suffix(lexer, token);
         return;
     }
     size_t at = skip_digits(lexer, begin, false);
@@ -292,19 +317,18 @@ static void read_number(vy_lexer *lexer, vy_token *token)
     size_t behind = skip_exponent(lexer, at, 'e');
     is_float |= behind != at;
     lexer->at = behind;
-    if (is_float) {
-        finish_float(lexer, token, vy_number_read_decimal(lexer->text + begin, behind - begin));
-        read_suffix(lexer, token);
-        return;
+    /* 16777217f is an f32 and may have any size. */
+    size_t end = behind;
+    while (is_name_char(char_at(lexer, end))) {
+        end++;
     }
-    if (char_at(lexer, at) == 'f' && !is_name_char(char_at(lexer, at + 1))) {
-        lexer->at = at + 1; /* 16777217f is an f32 and may have any size */
-        token->suffix = 0;
-        finish_float(lexer, token, vy_number_read_decimal(lexer->text + begin, at - begin));
+    is_float |= vy_type_is_float(suffix_type(lexer->text + behind, end - behind));
+    if (is_float) {
+        finish_float(lexer, token, begin, false);
         return;
     }
     read_integer(lexer, token, begin, 10);
-    read_suffix(lexer, token);
+    finish_integer(lexer, token);
 }
 
 /* ---- Strings and names ------------------------------------------------------------------------

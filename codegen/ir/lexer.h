@@ -7,22 +7,20 @@
 
 /* Punctuators; where the lexer could take two, the longer one stands first. The last rows are known
  * only so that errors can say what to write instead. */
+/* clang-format off */
 #define VY_PUNCTUATORS(X)                                                                          \
-    X(SHL_ASSIGN, "<<=")                                                                           \
-    X(SHR_ASSIGN, ">>=")                                                                           \
-    X(AND_AND_ASSIGN, "&&=") X(OR_OR_ASSIGN, "||=") X(SHL, "<<") X(SHR, ">>") X(EQ, "==")          \
-        X(NE, "!=") X(LE, "<=") X(GE, ">=") X(AND_AND, "&&") X(OR_OR, "||") X(ADD_ASSIGN, "+=")    \
-            X(SUB_ASSIGN, "-=") X(MUL_ASSIGN, "*=") X(DIV_ASSIGN, "/=") X(REM_ASSIGN, "%=")        \
-                X(AND_ASSIGN, "&=") X(OR_ASSIGN, "|=") X(XOR_ASSIGN, "^=") X(ARROW, "->")          \
-                    X(INCREMENT, "++") X(DECREMENT, "--") X(RANGE, "..") X(DEFINE, ":=")           \
-                        X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(REM, "%") X(AND, "&")    \
-                            X(OR, "|") X(XOR, "^") X(LT, "<") X(GT, ">") X(NOT, "!")               \
-                                X(COMPLEMENT, "~") X(ASSIGN, "=") X(COMMA, ",") X(COLON, ":")      \
-                                    X(SEMICOLON, ";") X(DOT, ".") X(LEFT_PAREN, "(")               \
-                                        X(RIGHT_PAREN, ")") X(LEFT_BRACKET, "[")                   \
-                                            X(RIGHT_BRACKET, "]") X(LEFT_BRACE, "{")               \
-                                                X(RIGHT_BRACE, "}") X(QUESTION, "?") X(AT, "@")    \
-                                                    X(HASH, "#") X(DOLLAR, "$") X(BACKSLASH, "\\")
+    X(SHL_ASSIGN, "<<=") X(SHR_ASSIGN, ">>=") X(AND_AND_ASSIGN, "&&=") X(OR_OR_ASSIGN, "||=")      \
+    X(SHL, "<<") X(SHR, ">>") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(AND_AND, "&&")     \
+    X(OR_OR, "||") X(ADD_ASSIGN, "+=") X(SUB_ASSIGN, "-=") X(MUL_ASSIGN, "*=")                     \
+    X(DIV_ASSIGN, "/=") X(REM_ASSIGN, "%=") X(AND_ASSIGN, "&=") X(OR_ASSIGN, "|=")                 \
+    X(XOR_ASSIGN, "^=") X(ARROW, "->") X(INCREMENT, "++") X(DECREMENT, "--") X(RANGE, "..")        \
+    X(DEFINE, ":=") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(REM, "%") X(AND, "&")        \
+    X(OR, "|") X(XOR, "^") X(LT, "<") X(GT, ">") X(NOT, "!") X(COMPLEMENT, "~") X(ASSIGN, "=")     \
+    X(COMMA, ",") X(COLON, ":") X(SEMICOLON, ";") X(DOT, ".") X(LEFT_PAREN, "(")                   \
+    X(RIGHT_PAREN, ")") X(LEFT_BRACKET, "[") X(RIGHT_BRACKET, "]") X(LEFT_BRACE, "{")              \
+    X(RIGHT_BRACE, "}") X(QUESTION, "?") X(AT, "@") X(HASH, "#") X(DOLLAR, "$")                    \
+    X(BACKSLASH, "\\")
+/* clang-format on */
 
 typedef enum vy_token_kind {
     VY_TOKEN_END, /* the end of the text, and everything after an error */
@@ -38,11 +36,11 @@ typedef enum vy_token_kind {
 
 typedef struct vy_token {
     uint8_t kind; /* vy_token_kind */
-    char suffix;  /* INTEGER: 'u', 'i' or 0 */
+    uint8_t type; /* INTEGER: of its suffix, VYRE_TYPE_INT without one. FLOAT: f16, f32, f64 */
     vy_loc loc;
     size_t begin, end; /* bytes of the text */
     vy_name *name;     /* NAME */
-    uint64_t value;    /* INTEGER, UINT64_MAX where it is larger; FLOAT: the f32's bits */
+    uint64_t value;    /* INTEGER; FLOAT: its bits */
 } vy_token;
 
 /* Errors are sticky: the first is kept in `error`, and every later token is END.

@@ -18,9 +18,6 @@ static const char *const free_words[] = {
     VY_FREE_WORDS(VY_X)
 #undef VY_X
 };
-static const char *const future_words[] = {
-    "u8",    "i8",    "u16",   "i16",   "u64",   "i64",   "f16",   "bf16",  "f64",   "lane",
-    "lanes", "bool2", "bool4", "u32x2", "u32x4", "i32x2", "i32x4", "f32x2", "f32x4", "subgroup"};
 static const struct {
     const char *text;
     vyre_builtin first;
@@ -30,7 +27,9 @@ static const struct {
                      {"wid", VYRE_BUILTIN_WID_X, 3},
                      {"group_size", VYRE_BUILTIN_GROUP_SIZE_X, 3},
                      {"num_groups", VYRE_BUILTIN_NUM_GROUPS_X, 3},
-                     {"pass", VYRE_BUILTIN_PASS, 0}};
+                     {"pass", VYRE_BUILTIN_PASS, 0},
+                     {"lane", VYRE_BUILTIN_LANE, 0},
+                     {"lanes", VYRE_BUILTIN_LANES, 0}};
 
 static uint64_t hash_of(const char *text, size_t length)
 {
@@ -120,6 +119,10 @@ static bool enter_operators(vy_names *names)
         ok &= enter(names, vy_atomic_text((vyre_atomic)atomic), VY_SYMBOL_ATOMIC, atomic,
                     VY_WORD_NONE, 0);
     }
+    for (uint32_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
+        ok &= enter(names, vy_subgroup_get((vyre_subgroup)op)->text, VY_SYMBOL_SUBGROUP, op,
+                    VY_WORD_NONE, 0);
+    }
     return ok;
 }
 
@@ -137,9 +140,6 @@ bool vy_names_init(vy_names *names, vy_arena *arena)
     for (size_t i = 0; i < VY_COUNT_OF(builtin_words); i++) {
         ok &= enter(names, builtin_words[i].text, VY_SYMBOL_BUILTIN, builtin_words[i].first,
                     VY_WORD_NONE, builtin_words[i].components);
-    }
-    for (size_t i = 0; i < VY_COUNT_OF(future_words); i++) {
-        ok &= enter(names, future_words[i], VY_SYMBOL_FUTURE, 0, VY_WORD_NONE, 0);
     }
     return enter_operators(names) && ok;
 }
@@ -178,8 +178,8 @@ const char *vy_names_similar(const vy_names *names, const char *text, size_t len
     uint32_t best_distance = (uint32_t)length / 3 + 1;
     for (uint32_t i = 0; i < names->slot_count; i++) {
         const vy_name *entry = names->slots[i];
-        if (!entry || entry->symbol == VY_SYMBOL_NONE || entry->symbol == VY_SYMBOL_FUTURE ||
-            entry->length > MAX_SIMILAR_LENGTH || entry->length < 2 ||
+        if (!entry || entry->symbol == VY_SYMBOL_NONE || entry->length > MAX_SIMILAR_LENGTH ||
+            entry->length < 2 ||
             (entry->length == length && memcmp(entry->text, text, length) == 0)) {
             continue;
         }
@@ -206,12 +206,11 @@ const char *vy_symbol_kind_text(vy_symbol_kind kind)
         return "word of the language";
     case VY_SYMBOL_TYPE:
         return "type";
-    case VY_SYMBOL_FUTURE:
-        return "reserved word";
     case VY_SYMBOL_BUILTIN:
         return "built-in value";
     case VY_SYMBOL_OPERATOR:
     case VY_SYMBOL_ATOMIC:
+    case VY_SYMBOL_SUBGROUP:
         return "built-in function";
     case VY_SYMBOL_BUFFER:
         return "buffer";
@@ -266,7 +265,7 @@ static bool is_one_of(const char *text, const char *const *words, size_t count)
 bool vy_name_is_free(const char *text)
 {
     if (!vy_name_is_plain(text) || is_one_of(text, reserved_words, VY_COUNT_OF(reserved_words)) ||
-        is_one_of(text, future_words, VY_COUNT_OF(future_words)) ||
+        vy_subgroup_find(text, strlen(text)) != VYRE_SUBGROUP_COUNT ||
         vy_op_find_call(text, strlen(text)) != VYRE_OP_NONE) {
         return false;
     }

@@ -9,24 +9,24 @@
 
 /* Words with a place of their own in the grammar. The first group is reserved, the second may be
  * used as names. */
+/* clang-format off */
 #define VY_RESERVED_WORDS(X)                                                                       \
-    X(IN, "in")                                                                                    \
-    X(OUT, "out")                                                                                  \
-    X(INOUT, "inout") X(SCRATCH, "scratch") X(UNIFORM, "uniform") X(SHARED, "shared")              \
-        X(PARAM, "param") X(CONST, "const") X(FN, "fn") X(KERNEL, "kernel") X(LET, "let")          \
-            X(VAR, "var") X(IF, "if") X(ELSE, "else") X(SWITCH, "switch") X(CASE, "case")          \
-                X(DEFAULT, "default") X(FOR, "for") X(WHILE, "while") X(BREAK, "break")            \
-                    X(CONTINUE, "continue") X(RETURN, "return") X(REGION, "region")                \
-                        X(BARRIER, "barrier") X(GRID_SYNC, "grid_sync") X(TRAP, "trap")            \
-                            X(TRUE, "true") X(FALSE, "false") X(INF, "inf") X(NAN, "nan")          \
-                                X(LEN, "len") X(BITCAST, "bitcast")
+    X(IN, "in") X(OUT, "out") X(INOUT, "inout") X(SCRATCH, "scratch") X(UNIFORM, "uniform")        \
+    X(SHARED, "shared") X(PARAM, "param") X(CONST, "const") X(FN, "fn") X(KERNEL, "kernel")        \
+    X(LET, "let") X(VAR, "var") X(IF, "if") X(ELSE, "else") X(SWITCH, "switch") X(CASE, "case")    \
+    X(DEFAULT, "default") X(FOR, "for") X(WHILE, "while") X(BREAK, "break")                        \
+    X(CONTINUE, "continue") X(RETURN, "return") X(REGION, "region") X(BARRIER, "barrier")          \
+    X(GRID_SYNC, "grid_sync") X(TRAP, "trap") X(TRUE, "true") X(FALSE, "false") X(INF, "inf")      \
+    X(NAN, "nan") X(LEN, "len") X(BITCAST, "bitcast")
+/* clang-format on */
+/* clang-format off */
 #define VY_FREE_WORDS(X)                                                                           \
-    X(PROGRAM, "program")                                                                          \
-    X(WORKGROUP, "workgroup")                                                                      \
-    X(GRID, "grid") X(OVER, "over") X(FIXPOINT, "fixpoint") X(UNTIL, "until")                      \
-        X(LOOP_LIMIT, "loop_limit") X(FAST_MATH, "fast_math") X(KEEP, "keep") X(STEP, "step")      \
-            X(DOWN, "down") X(AT_X, "x") X(AT_Y, "y") X(AT_Z, "z") X(RELAXED, "relaxed")           \
-                X(ACQUIRE, "acquire") X(RELEASE, "release") X(ACQ_REL, "acq_rel")
+    X(PROGRAM, "program") X(WORKGROUP, "workgroup") X(GRID, "grid") X(OVER, "over")                \
+    X(FROM, "from") X(FIXPOINT, "fixpoint") X(UNTIL, "until") X(LOOP_LIMIT, "loop_limit")          \
+    X(FAST_MATH, "fast_math") X(KEEP, "keep") X(STEP, "step") X(DOWN, "down") X(AT_X, "x")         \
+    X(AT_Y, "y") X(AT_Z, "z") X(RELAXED, "relaxed") X(ACQUIRE, "acquire") X(RELEASE, "release")    \
+    X(ACQ_REL, "acq_rel") X(SUBGROUP, "subgroup")
+/* clang-format on */
 
 typedef enum vy_word {
     VY_WORD_NONE,
@@ -40,10 +40,10 @@ typedef enum vy_symbol_kind {
     VY_SYMBOL_NONE,     /* free */
     VY_SYMBOL_WORD,     /* a reserved word */
     VY_SYMBOL_TYPE,     /* ref: vyre_type */
-    VY_SYMBOL_FUTURE,   /* reserved: a type or built-in that does not exist yet */
     VY_SYMBOL_BUILTIN,  /* ref: vyre_builtin; a vector's first component where `components` */
     VY_SYMBOL_OPERATOR, /* ref: vyre_op */
     VY_SYMBOL_ATOMIC,   /* ref: vyre_atomic */
+    VY_SYMBOL_SUBGROUP, /* ref: vyre_subgroup */
     VY_SYMBOL_BUFFER,   /* from here on declared by the program; ref: the builder's */
     VY_SYMBOL_PARAM,
     VY_SYMBOL_CONSTANT,
@@ -65,7 +65,8 @@ typedef struct vy_name {
     uint8_t components;
     bool was_local; /* of some block or function before */
     uint32_t ref;
-    uint32_t value; /* CONSTANT: its bits; FUNCTION: its number of parameters */
+    uint64_t value;      /* CONSTANT: its bits */
+    uint32_t parameters; /* FUNCTION: how many */
     uint64_t hash;
     vy_loc loc; /* of the declaration */
 } vy_name;

@@ -1,16 +1,68 @@
-/* f32 numbers as text. Owns its own big integers, so that neither strtof's locale nor the thread's
+/* Floats as text. Owns its own big integers, so that neither strtof's locale nor the thread's
  * rounding mode decide what a program means. */
 #include "codegen/ir/number.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_DIGITS                                                                                 \
-    160 /* no midpoint between two f32 values has more than 113 significant digits                 \
-         */
-#define BIG_WORDS      48 /* 1,536 bits: 10^211 shifted by 27 */
+#define MAX_DIGITS     800 /* no midpoint between two f64 values has more than 768 digits */
+#define BIG_WORDS      136 /* 4,352 bits: 800 digits over 10^1124, shifted by 60 */
 #define EXPONENT_LIMIT 1000000000
-#define F32_INFINITY   0x7f800000u
+
+/* A float type: bits of the significand with the hidden one, and of the exponent's bias. */
+typedef struct format {
+    int precision, bias;
+    /* Decimal exponents of leading digits beyond which a number is zero or infinite. */
+    int least, largest;
+    int digits; /* that always suffice to tell two values apart */
+} format;
+
+static format format_of(vyre_type type)
+{
+    switch ((int)type) {
+    case VYRE_TYPE_F16:
+        return (format){11, 15, -10, 7, 5};
+    case VYRE_TYPE_F64:
+        return (format){53, 1023, -330, 312, 17};
+    default:
+        return (format){24, 127, -50, 45, 9};
+    }
+}
+
+static uint64_t infinity_of(format f)
+{
+    return (uint64_t)(2 * f.bias + 1) << (f.precision - 1);
+}
+
+uint64_t vy_number_infinity(vyre_type type)
+{
+    return infinity_of(format_of(type));
+}
+
+double vy_number_value(vyre_type type, uint64_t bits)
+{
+    format f = format_of(type);
+    uint64_t fraction = bits & (((uint64_t)1 << (f.precision - 1)) - 1);
+    int exponent = (int)(bits >> (f.precision - 1)) & (2 * f.bias + 1);
+    bool is_negative = bits >> (vyre_type_size(type) * 8 - 1) & 1;
+    uint64_t wide = fraction << (53 - f.precision);
+    if (exponent == 2 * f.bias + 1) {
+        exponent = 2047;
+    } else if (exponent == 0) {
+        /* Below 2^53 and times a power of two: exact but for what is no f64 anyway. */
+        double value = (double)fraction;
+        for (int i = f.bias + f.precision - 2; i > 0; i--) {
+            value *= 0.5;
+        }
+        return is_negative ? -value : value;
+    } else {
+        exponent += 1023 - f.bias;
+    }
+    uint64_t out = (uint64_t)is_negative << 63 | (uint64_t)exponent << 52 | wide;
+    double value;
+    memcpy(&value, &out, sizeof value);
+    return value;
+}
 
 typedef struct big {
     uint32_t count;
@@ -99,8 +151,8 @@ static void big_subtract(big *a, const big *b)
     }
 }
 
-/* mantissa x 2^exponent, and a bit more where sticky, as f32 to nearest even. */
-static uint32_t round_to_f32(uint64_t mantissa, int exponent, bool sticky)
+/* mantissa x 2^exponent, and a bit more where sticky, to nearest even. */
+static uint64_t round_to(format f, uint64_t mantissa, int exponent, bool sticky)
 {
     if (mantissa == 0) {
         return 0;
@@ -109,11 +161,11 @@ static uint32_t round_to_f32(uint64_t mantissa, int exponent, bool sticky)
         mantissa <<= 1;
         exponent--;
     }
-    int biased = exponent + 63 + 127;
-    if (biased >= 255) {
-        return F32_INFINITY;
+    int biased = exponent + 63 + f.bias;
+    if (biased >= 2 * f.bias + 1) {
+        return infinity_of(f);
     }
-    int drop = 40; /* of 64 bits 24 stay */
+    int drop = 64 - f.precision;
     if (biased <= 0) {
         drop += 1 - biased;
         biased = 0;
@@ -128,8 +180,8 @@ static uint32_t round_to_f32(uint64_t mantissa, int exponent, bool sticky)
         kept++;
     }
     /* The hidden bit, and a carry out of the mantissa, count the exponent up. */
-    uint32_t base = biased > 0 ? (uint32_t)(biased - 1) << 23 : 0;
-    return base + (uint32_t)kept;
+    uint64_t base = biased > 0 ? (uint64_t)(biased - 1) << (f.precision - 1) : 0;
+    return base + kept;
 }
 
 static uint32_t read_exponent(const char *text, size_t length, size_t at, int64_t *exponent)
@@ -148,11 +200,12 @@ static uint32_t read_exponent(const char *text, size_t length, size_t at, int64_
     return (uint32_t)at;
 }
 
-/* Digits up to 2^53 with a small power of ten need no big integers unless the double lies next to a
- * midpoint, where its own rounding could decide. */
-static bool read_by_double(uint64_t digits, int64_t exponent, uint32_t *out)
+/* f32: digits up to 2^53 with a small power of ten need no big integers unless the double lies next
+ * to a midpoint, where its own rounding could decide. */
+static bool read_by_double(format f, uint64_t digits, int64_t exponent, uint64_t *out)
 {
-    if (digits == 0 || digits > (UINT64_C(1) << 53) || exponent < -22 || exponent > 22) {
+    if (f.precision != 24 || digits == 0 || digits > (UINT64_C(1) << 53) || exponent < -22 ||
+        exponent > 22) {
         return false;
     }
     double power = 1.0; /* exact up to 10^22 */
@@ -168,12 +221,13 @@ static bool read_by_double(uint64_t digits, int64_t exponent, uint32_t *out)
     }
     int biased = (int)(bits >> 52);
     uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | (UINT64_C(1) << 52);
-    *out = round_to_f32(mantissa, biased - 1023 - 52, false);
+    *out = round_to(f, mantissa, biased - 1023 - 52, false);
     return true;
 }
 
-/* digits x 10^exponent, by integer division with 26 or 27 bits of quotient. */
-static uint32_t read_by_division(big *digits, int exponent)
+/* digits x 10^exponent, by integer division with three or four bits of quotient more than are kept.
+ */
+static uint64_t read_by_division(format f, big *digits, int exponent)
 {
     big divisor = {.count = 1, .word = {1}};
     if (exponent >= 0) {
@@ -181,15 +235,16 @@ static uint32_t read_by_division(big *digits, int exponent)
     } else {
         big_multiply_power_of_ten(&divisor, -exponent);
     }
-    int shift = 26 - (big_bits(digits) - big_bits(&divisor));
+    int bits = f.precision + 3;
+    int shift = bits - 1 - (big_bits(digits) - big_bits(&divisor));
     if (shift > 0) {
         big_shift_left(digits, shift);
     } else {
         big_shift_left(&divisor, -shift);
     }
     uint64_t quotient = 0;
-    big_shift_left(&divisor, 27);
-    for (int bit = 27; bit >= 0; bit--) {
+    big_shift_left(&divisor, bits);
+    for (int bit = bits; bit >= 0; bit--) {
         quotient <<= 1;
         if (!big_less(digits, &divisor)) {
             big_subtract(digits, &divisor);
@@ -198,11 +253,12 @@ static uint32_t read_by_division(big *digits, int exponent)
         /* Halving the divisor is doubling the rest. */
         big_shift_left(digits, 1);
     }
-    return round_to_f32(quotient, -shift, digits->count > 0);
+    return round_to(f, quotient, -shift, digits->count > 0);
 }
 
-uint32_t vy_number_read_decimal(const char *text, size_t length)
+uint64_t vy_number_read_decimal(vyre_type type, const char *text, size_t length)
 {
+    format f = format_of(type);
     big digits = {0};
     uint64_t small = 0;
     uint32_t digit_count = 0;
@@ -239,17 +295,17 @@ uint32_t vy_number_read_decimal(const char *text, size_t length)
         digit_count++;
         exponent--;
     }
-    uint32_t bits;
-    if (digit_count == 0 || exponent + digit_count < -50) {
+    uint64_t bits;
+    if (digit_count == 0 || exponent + digit_count < f.least) {
         return 0;
     }
-    if (exponent + digit_count > 45) {
-        return F32_INFINITY;
+    if (exponent + digit_count > f.largest) {
+        return infinity_of(f);
     }
-    if (read_by_double(small, exponent, &bits)) {
+    if (read_by_double(f, small, exponent, &bits)) {
         return bits;
     }
-    return read_by_division(&digits, (int)exponent);
+    return read_by_division(f, &digits, (int)exponent);
 }
 
 static uint32_t hex_digit(char c)
@@ -257,8 +313,9 @@ static uint32_t hex_digit(char c)
     return (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-uint32_t vy_number_read_hex(const char *text, size_t length)
+uint64_t vy_number_read_hex(vyre_type type, const char *text, size_t length)
 {
+    format f = format_of(type);
     uint64_t mantissa = 0;
     int64_t exponent = 0, power = 0;
     bool fraction = false, sticky = false;
@@ -283,24 +340,26 @@ uint32_t vy_number_read_hex(const char *text, size_t length)
         read_exponent(text, length, i + 1, &power);
     }
     exponent += power;
-    if (mantissa == 0 || exponent < -400) {
+    if (mantissa == 0 || exponent < -2400) {
         return 0;
     }
-    return exponent > 400 ? F32_INFINITY : round_to_f32(mantissa, (int)exponent, sticky);
+    return exponent > 2400 ? infinity_of(f) : round_to(f, mantissa, (int)exponent, sticky);
 }
 
-/* The significant digits of "d.ddde+XX", whatever the locale's decimal point is. */
-static uint32_t decimal_digits(float value, int precision, char digits[16], int *exponent)
+/* All digits of a value, which are at most 767, and the exponent of the first one: exact, so that
+ * the thread's rounding mode has nothing to round, and without the locale's decimal point. */
+static void exact_digits(double value, char digits[MAX_DIGITS], int *exponent)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%.*e", precision - 1, (double)value);
+    char text[MAX_DIGITS + 16];
+    snprintf(text, sizeof text, "%.*e", MAX_DIGITS - 10, value);
     uint32_t count = 0;
     const char *at = text;
     for (; *at && *at != 'e'; at++) {
-        if (*at >= '0' && *at <= '9' && count < 15) {
+        if (*at >= '0' && *at <= '9' && count + 1 < MAX_DIGITS) {
             digits[count++] = *at;
         }
     }
+    digits[count] = 0;
     int sign = 1, power = 0;
     for (; *at; at++) {
         if (*at == '-') {
@@ -310,37 +369,63 @@ static uint32_t decimal_digits(float value, int precision, char digits[16], int 
         }
     }
     *exponent = sign * power;
-    return count;
 }
 
-void vy_number_write_f32(uint32_t bits, char out[VY_F32_TEXT_SIZE])
+/* Whether the digits are above half of the place in front of them, or a half behind an odd one. */
+static bool rounds_up(const char *digits, bool is_odd)
 {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    char digits[16] = {0};
-    int exponent = 0;
-    for (int precision = 1; precision <= 9; precision++) {
-        uint32_t count = decimal_digits(value, precision, digits, &exponent);
-        digits[count] = 0;
-        char text[VY_F32_TEXT_SIZE];
-        int size = snprintf(text, sizeof text, "%se%d", digits, exponent - (int)count + 1);
-        if (vy_number_read_decimal(text, (size_t)size) == bits) {
-            break;
+    if (*digits != '5') {
+        return *digits > '5';
+    }
+    for (digits++; *digits == '0'; digits++) {
+    }
+    return *digits || is_odd;
+}
+
+/* The number of the fewest digits that reads back as these bits, and of those the nearest: it is
+ * one of the two beside the value. The exponent of its last digit goes to *exponent. */
+static uint64_t shortest(vyre_type type, uint64_t bits, int *exponent)
+{
+    char digits[MAX_DIGITS];
+    int first = 0, most = format_of(type).digits;
+    exact_digits(vy_number_value(type, bits), digits, &first);
+    uint64_t below = 0, number = 0;
+    for (int count = 1; count <= most; count++) {
+        below = below * 10 + (uint64_t)(digits[count - 1] - '0');
+        bool up = rounds_up(digits + count, below & 1);
+        *exponent = first - count + 1;
+        for (int other = 0; other < 2; other++) {
+            char text[VY_FLOAT_TEXT_SIZE];
+            number = below + (up != (other == 1));
+            int size =
+                snprintf(text, sizeof text, "%llue%d", (unsigned long long)number, *exponent);
+            if (vy_number_read_decimal(type, text, (size_t)size) == bits) {
+                return number;
+            }
         }
     }
+    return number; /* not reached: `most` digits are always enough */
+}
+
+void vy_number_write(vyre_type type, uint64_t bits, char out[VY_FLOAT_TEXT_SIZE])
+{
+    char digits[24];
+    int exponent = 0;
+    uint64_t number = shortest(type, bits, &exponent);
+    exponent += snprintf(digits, sizeof digits, "%llu", (unsigned long long)number) - 1;
     int count = (int)strlen(digits);
     while (count > 1 && digits[count - 1] == '0') {
         digits[--count] = 0;
     }
     if (exponent < -5 || exponent >= 16) {
-        snprintf(out, VY_F32_TEXT_SIZE, "%c%s%se%d", digits[0], count > 1 ? "." : "", digits + 1,
+        snprintf(out, VY_FLOAT_TEXT_SIZE, "%c%s%se%d", digits[0], count > 1 ? "." : "", digits + 1,
                  exponent);
     } else if (exponent < 0) {
-        snprintf(out, VY_F32_TEXT_SIZE, "0.%.*s%s", -exponent - 1, "0000", digits);
+        snprintf(out, VY_FLOAT_TEXT_SIZE, "0.%.*s%s", -exponent - 1, "0000", digits);
     } else if (count <= exponent + 1) {
-        snprintf(out, VY_F32_TEXT_SIZE, "%s%.*s.0", digits, exponent + 1 - count,
+        snprintf(out, VY_FLOAT_TEXT_SIZE, "%s%.*s.0", digits, exponent + 1 - count,
                  "000000000000000");
     } else {
-        snprintf(out, VY_F32_TEXT_SIZE, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
+        snprintf(out, VY_FLOAT_TEXT_SIZE, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
     }
 }

@@ -10,6 +10,8 @@ enum {
     OPERANDS_LEAF = 0,
     OPERANDS_INDEXED = 1,
     OPERANDS_CALL = 0,
+    OPERANDS_VECTOR = 0,
+    OPERANDS_SWIZZLE = 1,
     OPERANDS_ARITHMETIC = 2,
     OPERANDS_ARITHMETIC3 = 3,
     OPERANDS_INTEGER = 2,
@@ -30,7 +32,9 @@ enum {
     OPERANDS_FLOAT_UNARY = 1,
     OPERANDS_FLOAT = 2,
     OPERANDS_FLOAT3 = 3,
-    OPERANDS_FLOAT_TEST = 1
+    OPERANDS_FLOAT_TEST = 1,
+    OPERANDS_BOOL_REDUCE = 1,
+    OPERANDS_DOT = 2
 };
 
 const vy_op_info *vy_op_get(vyre_op op)
@@ -83,6 +87,8 @@ static const vy_tolerance tolerances[] = {
     {VYRE_OP_COSH, -87, 87, 3, 0, 2},
     {VYRE_OP_TANH, -87, 87, 3, 0x1p-22, 2},
     {VYRE_OP_POW, FLT_MIN, FLT_MAX, 3, 0, 3},
+    /* There log2 has an absolute bound in Vulkan, 2^-21, which the exponent multiplies. */
+    {VYRE_OP_POW, 0.5, 2, 3, 0, 9},
 };
 
 const vy_tolerance *vy_tolerance_find(vyre_op op)
@@ -185,33 +191,153 @@ bool vy_buffer_mode_is_output(vyre_buffer_mode mode)
     return mode_get(mode)->is_output;
 }
 
-bool vy_type_is_integer(vyre_type type)
+/* ---- Subgroup operations --------------------------------------------------------------------- */
+
+enum {
+    SUBGROUP_OPERANDS_ELECT = 0,
+    SUBGROUP_OPERANDS_VOTE = 1,
+    SUBGROUP_OPERANDS_BALLOT = 1,
+    SUBGROUP_OPERANDS_VALUE = 1,
+    SUBGROUP_OPERANDS_LANE = 2,
+    SUBGROUP_OPERANDS_REDUCE = 1,
+    SUBGROUP_OPERANDS_INCLUSIVE = 1,
+    SUBGROUP_OPERANDS_EXCLUSIVE = 1
+};
+
+const vy_subgroup_info *vy_subgroup_get(vyre_subgroup op)
 {
-    return type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32;
+    static const vy_subgroup_info rows[] = {
+#define VYRE_X(name, text, kind, op)                                                               \
+    {text, VY_SUBGROUP_##kind, VYRE_OP_##op, SUBGROUP_OPERANDS_##kind},
+        VYRE_SUBGROUPS(VYRE_X)
+#undef VYRE_X
+    };
+    unsigned row = (unsigned)op;
+    return &rows[row < VY_COUNT_OF(rows) ? row : VYRE_SUBGROUP_ELECT];
+}
+
+vyre_subgroup vy_subgroup_find(const char *name, size_t length)
+{
+    for (unsigned op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
+        const char *text = vy_subgroup_get((vyre_subgroup)op)->text;
+        if (strlen(text) == length && memcmp(text, name, length) == 0) {
+            return (vyre_subgroup)op;
+        }
+    }
+    return VYRE_SUBGROUP_COUNT;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+typedef struct type_row {
+    const char *keyword;
+    uint8_t size, kind, component, components;
+} type_row;
+
+static const type_row *type_get(vyre_type type)
+{
+    static const type_row rows[VYRE_TYPE_COUNT] = {
+#define VYRE_X(name, number, keyword, size, kind, component, components)                           \
+    [number] = {keyword, size, VY_KIND_##kind, VYRE_TYPE_##component, components},
+        VYRE_TYPES(VYRE_X)
+#undef VYRE_X
+    };
+    unsigned row = (unsigned)type;
+    return &rows[row < VYRE_TYPE_COUNT ? row : VYRE_TYPE_VOID];
 }
 
 uint32_t vyre_type_size(vyre_type type)
 {
-    switch ((unsigned)type) {
-#define VYRE_X(name, number, keyword, size)                                                        \
-    case VYRE_TYPE_##name:                                                                         \
-        return size;
-        VYRE_TYPES(VYRE_X)
-#undef VYRE_X
-    }
-    return 0;
+    return type_get(type)->size;
 }
 
 const char *vyre_type_keyword(vyre_type type)
 {
-    switch ((unsigned)type) {
-#define VYRE_X(name, number, keyword, size)                                                        \
-    case VYRE_TYPE_##name:                                                                         \
-        return keyword;
-        VYRE_TYPES(VYRE_X)
-#undef VYRE_X
-    case VYRE_TYPE_INT:
+    if ((unsigned)type == VYRE_TYPE_INT) {
         return "integer literal";
     }
-    return "unknown type";
+    return (unsigned)type < VYRE_TYPE_COUNT ? type_get(type)->keyword : "unknown type";
+}
+
+vy_type_kind vy_type_kind_of(vyre_type type)
+{
+    return (vy_type_kind)type_get(type)->kind;
+}
+
+uint32_t vy_type_components(vyre_type type)
+{
+    return type_get(type)->components;
+}
+
+vyre_type vy_type_component(vyre_type type)
+{
+    return (vyre_type)type_get(type)->component;
+}
+
+vyre_type vy_type_vector(vyre_type component, uint32_t count)
+{
+    for (unsigned type = 0; type < VYRE_TYPE_COUNT; type++) {
+        const type_row *row = type_get((vyre_type)type);
+        if (row->component == (uint8_t)component && row->components == count) {
+            return (vyre_type)type;
+        }
+    }
+    return VYRE_TYPE_VOID;
+}
+
+uint32_t vy_type_width(vyre_type type)
+{
+    const type_row *row = type_get(vy_type_component(type));
+    return row->kind == VY_KIND_BOOL ? 1 : 8u * row->size;
+}
+
+bool vy_type_is_integer(vyre_type type)
+{
+    vy_type_kind kind = vy_type_kind_of(type);
+    return kind == VY_KIND_UNSIGNED || kind == VY_KIND_SIGNED;
+}
+
+bool vy_type_is_signed(vyre_type type)
+{
+    return vy_type_kind_of(type) == VY_KIND_SIGNED;
+}
+
+bool vy_type_is_float(vyre_type type)
+{
+    return vy_type_kind_of(type) == VY_KIND_FLOAT;
+}
+
+vyre_type vy_type_of_width(bool is_signed, uint32_t width)
+{
+    switch (width) {
+    case 8:
+        return is_signed ? VYRE_TYPE_I8 : VYRE_TYPE_U8;
+    case 16:
+        return is_signed ? VYRE_TYPE_I16 : VYRE_TYPE_U16;
+    case 32:
+        return is_signed ? VYRE_TYPE_I32 : VYRE_TYPE_U32;
+    case 64:
+        return is_signed ? VYRE_TYPE_I64 : VYRE_TYPE_U64;
+    default:
+        return VYRE_TYPE_VOID;
+    }
+}
+
+uint64_t vy_type_bits(vyre_type type, uint64_t bits)
+{
+    uint32_t width = vy_type_width(type);
+    if (width == 1) {
+        return bits != 0;
+    }
+    return width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
+}
+
+int64_t vy_type_signed_value(vyre_type type, uint64_t bits)
+{
+    uint32_t width = vy_type_width(type);
+    bits = vy_type_bits(type, bits);
+    if (vy_type_is_signed(type) && width < 64 && bits >> (width - 1)) {
+        bits |= ~(uint64_t)0 << width;
+    }
+    return (int64_t)bits;
 }

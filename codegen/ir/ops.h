@@ -16,37 +16,57 @@ typedef enum vy_form {
 /* Which operands an operator takes and what it gives. T: one type, the same in all places. */
 typedef enum vy_shape {
     VY_SHAPE_LEAF,          /* no operands, or typed by what it names */
-    VY_SHAPE_INDEXED,       /* (u32 or i32 index) -> the element type of `ref` */
+    VY_SHAPE_INDEXED,       /* (u32, i32 or u64 index) -> the element type of `ref` */
     VY_SHAPE_CALL,          /* the function's */
-    VY_SHAPE_ARITHMETIC,    /* (T, T) -> T, u32 i32 f32 */
-    VY_SHAPE_ARITHMETIC3,   /* (T, T, T) -> T, u32 i32 f32 */
-    VY_SHAPE_INTEGER,       /* (T, T) -> T, u32 i32 */
-    VY_SHAPE_INTEGER_UNARY, /* (T) -> T, u32 i32 */
-    VY_SHAPE_SIGNED_UNARY,  /* (T) -> T, i32 f32; NEGATE also u32 (wraps) when not a literal */
-    VY_SHAPE_SHIFT,         /* (T, u32 or i32 amount) -> T, T u32 i32; amount modulo the width */
-    VY_SHAPE_EQUALITY,      /* (T, T) -> bool, any type */
-    VY_SHAPE_ORDER,         /* (T, T) -> bool, u32 i32 f32 */
-    VY_SHAPE_LOGIC,         /* (bool, bool) -> bool */
-    VY_SHAPE_LOGIC_UNARY,   /* (bool) -> bool */
-    VY_SHAPE_ABS_DIFF,      /* (T, T) -> u32 for u32 and i32, f32 for f32 */
-    VY_SHAPE_BIT_COUNT,     /* (u32 or i32) -> u32 */
-    VY_SHAPE_EXTRACT,       /* (T, u32 offset, u32 count) -> T, u32 i32 (sign-extends) */
-    VY_SHAPE_INSERT,        /* (T, T, u32 offset, u32 count) -> T */
-    VY_SHAPE_SELECT,        /* (bool, T, T) -> T, any type */
-    VY_SHAPE_CAST,          /* any -> the node's type */
-    VY_SHAPE_BITCAST,       /* u32 i32 f32 -> the node's type, same size */
-    VY_SHAPE_FLOAT_UNARY,   /* (f32) -> f32 */
-    VY_SHAPE_FLOAT,         /* (f32, f32) -> f32 */
-    VY_SHAPE_FLOAT3,        /* (f32, f32, f32) -> f32 */
-    VY_SHAPE_FLOAT_TEST     /* (f32) -> bool */
+    VY_SHAPE_VECTOR,        /* 1 to 4 parts -> the node's type; see vy_expr_operand_count */
+    VY_SHAPE_SWIZZLE,       /* (vector) -> the components that `ref` names: VY_SWIZZLE_* */
+    VY_SHAPE_ARITHMETIC,    /* (T, T) -> T, numbers */
+    VY_SHAPE_ARITHMETIC3,   /* (T, T, T) -> T, numbers */
+    VY_SHAPE_INTEGER,       /* (T, T) -> T, integers; DOT4: u32 i32 */
+    VY_SHAPE_INTEGER_UNARY, /* (T) -> T, integers */
+    VY_SHAPE_SIGNED_UNARY,  /* (T) -> T, signed integers and floats; NEGATE also unsigned ones
+                               (wraps) when not a literal */
+    VY_SHAPE_SHIFT,       /* (T, integer amount) -> T, integers; amount modulo the width; UNPACK_*:
+                             u32 i32 */
+    VY_SHAPE_EQUALITY,    /* (T, T) -> bool, any type */
+    VY_SHAPE_ORDER,       /* (T, T) -> bool, numbers */
+    VY_SHAPE_LOGIC,       /* (bool, bool) -> bool */
+    VY_SHAPE_LOGIC_UNARY, /* (bool) -> bool */
+    VY_SHAPE_ABS_DIFF,    /* (T, T) -> T for floats, the unsigned type of the width for integers */
+    VY_SHAPE_BIT_COUNT,   /* (integer) -> u32 */
+    VY_SHAPE_EXTRACT,     /* (T, u32 offset, u32 count) -> T, integers (signed: sign-extends) */
+    VY_SHAPE_INSERT,      /* (T, T, u32 offset, u32 count) -> T, integers */
+    VY_SHAPE_SELECT,      /* (bool, T, T) -> T, any type */
+    VY_SHAPE_CAST,        /* any -> the node's type */
+    VY_SHAPE_BITCAST,     /* number -> the node's type, same size */
+    VY_SHAPE_FLOAT_UNARY, /* (T) -> T, floats; those of the tolerance table: not f64 */
+    VY_SHAPE_FLOAT,       /* (T, T) -> T, likewise */
+    VY_SHAPE_FLOAT3,      /* (T, T, T) -> T, likewise */
+    VY_SHAPE_FLOAT_TEST,  /* (T) -> bool, floats */
+    VY_SHAPE_BOOL_REDUCE, /* (bool2 or bool4) -> bool */
+    VY_SHAPE_DOT          /* (V, V) -> component, vectors of numbers: products, summed x first */
 } vy_shape;
+/* T may be a vector of what the shape names; the operator then works component by component and a
+ * result of bool or u32 is a vector too. The condition of a SELECT and the amount, offset and count
+ * of bit operations are scalars for all components, or vectors of as many. */
+
+/* `ref` of a SWIZZLE: the count in the upper bits, two bits for each component below. */
+#define VY_SWIZZLE(count, components) ((uint32_t)(count) << 8 | (uint32_t)(components))
+static inline uint32_t vy_swizzle_count(uint32_t ref)
+{
+    return ref >> 8 & 7;
+}
+static inline uint32_t vy_swizzle_component(uint32_t ref, uint32_t i)
+{
+    return ref >> 2 * i & 3;
+}
 
 typedef struct vy_op_info {
     const char *name; /* "ADD" */
     const char *text; /* "+" */
     vy_form form;
     vy_shape shape;
-    uint8_t operand_count;
+    uint8_t operand_count; /* VECTOR: as many as are given, see vy_expr_operand_count */
 } vy_op_info;
 
 /* Never NULL; the row of NONE for numbers that are no operator. */
@@ -56,8 +76,9 @@ vyre_op vy_op_find_call(const char *name, size_t length);
 
 /* One row of the tolerance table: f32 functions that are not bit-exact, no wider than Vulkan's. For
  * arguments in [low, high] the error against the exact result is at most ulp + ulp_slope * |x|
- * units in the last place (POW: |y * log2 x| in place of |x|) or at most `absolute`, whichever is
- * larger; special values as docs/language.md lists them. */
+ * units in the last place (POW: |y * log2 x| in place of |x|; |y| for x from 0.5 to 2, where |y| is
+ * at most 2^20) or at most `absolute`, whichever is larger; special values as docs/language.md
+ * lists them. */
 typedef struct vy_tolerance {
     vyre_op op;
     double low, high; /* domain of the (first) argument */
@@ -69,6 +90,33 @@ const vy_tolerance *vy_tolerance_find(vyre_op op);
 /* The row that holds for this first argument, or NULL: exact, or outside the domain. */
 const vy_tolerance *vy_tolerance_find_at(vyre_op op, double x);
 
+/* ---- Subgroup operations --------------------------------------------------------------------- */
+
+typedef enum vy_subgroup_kind {
+    VY_SUBGROUP_ELECT,
+    VY_SUBGROUP_VOTE,
+    VY_SUBGROUP_BALLOT,
+    VY_SUBGROUP_VALUE,
+    VY_SUBGROUP_LANE,
+    VY_SUBGROUP_REDUCE,
+    VY_SUBGROUP_INCLUSIVE,
+    VY_SUBGROUP_EXCLUSIVE
+} vy_subgroup_kind;
+
+typedef struct vy_subgroup_info {
+    const char *text;
+    vy_subgroup_kind kind;
+    vyre_op op; /* of votes, reductions and scans */
+    uint8_t operand_count;
+} vy_subgroup_info;
+
+/* Never NULL; of numbers that are no operation, ELECT's. */
+const vy_subgroup_info *vy_subgroup_get(vyre_subgroup op);
+/* VYRE_SUBGROUP_COUNT where there is none. */
+vyre_subgroup vy_subgroup_find(const char *name, size_t length);
+
+/* ---- Other tables ---------------------------------------------------------------------------- */
+
 const char *vy_builtin_text(vyre_builtin builtin);
 const char *vy_atomic_text(vyre_atomic atomic);
 uint32_t vy_atomic_operand_count(vyre_atomic atomic);
@@ -76,6 +124,41 @@ const char *vy_buffer_mode_text(vyre_buffer_mode mode);
 bool vy_buffer_mode_writes(vyre_buffer_mode mode);
 bool vy_buffer_mode_is_input(vyre_buffer_mode mode);
 bool vy_buffer_mode_is_output(vyre_buffer_mode mode);
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+typedef enum vy_type_kind {
+    VY_KIND_NONE,
+    VY_KIND_BOOL,
+    VY_KIND_UNSIGNED,
+    VY_KIND_SIGNED,
+    VY_KIND_FLOAT
+} vy_type_kind;
+
+/* Of a component. */
+vy_type_kind vy_type_kind_of(vyre_type type);
+/* 1 for scalars, 0 for void and unknown numbers. */
+uint32_t vy_type_components(vyre_type type);
+/* The scalar type of the components; of a scalar itself. */
+vyre_type vy_type_component(vyre_type type);
+/* The vector of `count` such components, the scalar itself for 1, VOID where there is none. */
+vyre_type vy_type_vector(vyre_type component, uint32_t count);
+/* Bits of a component: 8 to 64; of bool 1. */
+uint32_t vy_type_width(vyre_type type);
+static inline bool vy_type_is_vector(vyre_type type)
+{
+    return vy_type_components(type) > 1;
+}
+/* Of a scalar of any width or its vectors. */
 bool vy_type_is_integer(vyre_type type);
+bool vy_type_is_signed(vyre_type type);
+bool vy_type_is_float(vyre_type type);
+/* The integer scalar of that signedness and width, VOID where there is none. */
+vyre_type vy_type_of_width(bool is_signed, uint32_t width);
+/* The low bits of a scalar of that type: how values are kept in 64 bits everywhere. bool: 0 or 1.
+ */
+uint64_t vy_type_bits(vyre_type type, uint64_t bits);
+/* The same, with the sign of signed integers copied upwards. */
+int64_t vy_type_signed_value(vyre_type type, uint64_t bits);
 
 #endif

@@ -135,11 +135,19 @@ static const char *type_of_other_languages(const char *text)
 {
     static const struct {
         const char *theirs, *ours;
-    } table[] = {{"int", "i32"},      {"uint", "u32"},     {"unsigned", "u32"}, {"float", "f32"},
-                 {"double", "f32"},   {"uint32_t", "u32"}, {"int32_t", "i32"},  {"size_t", "u32"},
-                 {"boolean", "bool"}, {"long", "i32"},     {"short", "i32"},    {"char", "u32"},
-                 {"signed", "i32"},   {"int32", "i32"},    {"uint32", "u32"},   {"float32", "f32"},
-                 {"_Bool", "bool"},   {"half", "f32"},     {"usize", "u32"},    {"isize", "i32"}};
+    } table[] = {
+        {"int", "i32"},      {"uint", "u32"},      {"unsigned", "u32"},  {"float", "f32"},
+        {"double", "f64"},   {"uint32_t", "u32"},  {"int32_t", "i32"},   {"size_t", "u32"},
+        {"boolean", "bool"}, {"long", "i64"},      {"short", "i16"},     {"char", "i8"},
+        {"signed", "i32"},   {"int32", "i32"},     {"uint32", "u32"},    {"float32", "f32"},
+        {"_Bool", "bool"},   {"half", "f16"},      {"usize", "u32"},     {"isize", "i32"},
+        {"uint64_t", "u64"}, {"int64_t", "i64"},   {"uint8_t", "u8"},    {"int8_t", "i8"},
+        {"uint16_t", "u16"}, {"int16_t", "i16"},   {"byte", "u8"},       {"float16", "f16"},
+        {"float64", "f64"},  {"float16_t", "f16"}, {"bfloat16", "bf16"}, {"vec2", "f32x2"},
+        {"vec4", "f32x4"},   {"float2", "f32x2"},  {"float4", "f32x4"},  {"uvec2", "u32x2"},
+        {"uvec4", "u32x4"},  {"uint2", "u32x2"},   {"uint4", "u32x4"},   {"ivec2", "i32x2"},
+        {"ivec4", "i32x4"},  {"int2", "i32x2"},    {"int4", "i32x4"},    {"bvec2", "bool2"},
+        {"bvec4", "bool4"}};
     for (size_t i = 0; i < VY_COUNT_OF(table); i++) {
         if (strcmp(text, table[i].theirs) == 0) {
             return table[i].ours;
@@ -199,7 +207,16 @@ static const char *advice_for(const char *text)
                  {"atomicMin", "write atomic_min(b[i], v)"},
                  {"atomicMax", "write atomic_max(b[i], v)"},
                  {"atomicCAS", "write atomic_compare_exchange(b[i], expected, new)"},
-                 {"atomicExch", "write atomic_exchange(b[i], v)"}};
+                 {"atomicExch", "write atomic_exchange(b[i], v)"},
+                 {"subgroupAdd", "write let x = subgroup_add(v)"},
+                 {"subgroupBallot", "write let x = subgroup_ballot(c)"},
+                 {"subgroupShuffle", "write let x = subgroup_shuffle(v, lane)"},
+                 {"__shfl_sync", "write let x = subgroup_shuffle(v, lane)"},
+                 {"__ballot_sync", "write let x = subgroup_ballot(c)"},
+                 {"gl_SubgroupInvocationID", "write lane"},
+                 {"gl_SubgroupSize", "write lanes"},
+                 {"warpSize", "write lanes"},
+                 {"laneId", "write lane"}};
     for (size_t i = 0; i < VY_COUNT_OF(table); i++) {
         if (strcmp(text, table[i].theirs) == 0) {
             return table[i].advice;
@@ -219,9 +236,6 @@ void vy_parser_fail_unknown(vy_parser *p, const vy_token *token)
     const char *similar = vy_names_similar(&p->names, text, token->name->length);
     if (type) {
         vy_parser_fail(p, token->loc, "there is no type %s. Fix: write %s", text, type);
-    } else if (token->name->symbol == VY_SYMBOL_FUTURE || strncmp(text, "subgroup_", 9) == 0) {
-        vy_parser_fail(p, token->loc,
-                       "'%s' is not available yet. Fix: use bool, u32, i32 and f32 values", text);
     } else if (advice) {
         vy_parser_fail(p, token->loc, "'%s' is not declared. Fix: %s", text, advice);
     } else if (similar) {
@@ -294,8 +308,8 @@ vyre_type vy_parser_type(vy_parser *p)
 {
     if (p->token.kind != VY_TOKEN_NAME) {
         vy_parser_fail(p, p->token.loc,
-                       "expected a type, but found %s. Fix: write bool, u32, i32 or "
-                       "f32",
+                       "expected a type, but found %s. Fix: write one, such as u32, f32 "
+                       "or f32x4",
                        vy_parser_found(p).text);
         return VYRE_TYPE_VOID;
     }
@@ -307,18 +321,14 @@ vyre_type vy_parser_type(vy_parser *p)
     }
     if (name->symbol == VY_SYMBOL_TYPE) {
         vy_parser_fail(p, p->token.loc,
-                       "void is the type of no value. Fix: write bool, u32, i32 or f32, or leave "
-                       "out the result of a fn");
-    } else if (name->symbol == VY_SYMBOL_FUTURE) {
-        vy_parser_fail(p, p->token.loc,
-                       "the type '%s' is not available yet. Fix: write bool, u32, i32 or f32",
-                       name->text);
+                       "void is the type of no value. Fix: write another, such as u32 or f32, or "
+                       "leave out the result of a fn");
     } else if (type_of_other_languages(name->text)) {
         vy_parser_fail(p, p->token.loc, "there is no type %s. Fix: write %s", name->text,
                        type_of_other_languages(name->text));
     } else {
-        vy_parser_fail(p, p->token.loc, "'%.64s' is no type. Fix: write bool, u32, i32 or f32",
-                       name->text);
+        vy_parser_fail(p, p->token.loc,
+                       "'%.64s' is no type. Fix: write one, such as u32, f32 or f32x4", name->text);
     }
     return VYRE_TYPE_VOID;
 }

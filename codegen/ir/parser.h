@@ -31,6 +31,25 @@ typedef struct vy_late_name {
     vy_loc loc;
 } vy_late_name;
 
+/* Wide enough for every integer type and for what is computed of two of them, products apart. */
+__extension__ typedef __int128 vy_wide;
+
+/* A value known while parsing. */
+typedef struct vy_constant {
+    vyre_type type;  /* INT: an integer that takes the type it meets */
+    vy_wide value;   /* integers and bool */
+    uint64_t bits;   /* floats */
+    bool is_special; /* inf or nan without a type of its own: `type` is F32 */
+    vy_loc loc;
+} vy_constant;
+
+/* An operator of a constant expression whose right operand is not known yet. */
+typedef struct vy_constant_operator {
+    vy_constant left;
+    vyre_op op;
+    uint32_t level;
+} vy_constant_operator;
+
 typedef struct vy_parser {
     const vyre_allocator *memory;
     vy_arena arena;
@@ -42,13 +61,15 @@ typedef struct vy_parser {
     uint32_t depth;          /* of open parentheses, brackets and prefix operators */
     const vy_name *function; /* whose body is open, NULL in the kernel */
     uint32_t seen;           /* directives, by bits of vy_directive */
-    vy_late_name grid_over, until;
+    vy_late_name grid_over, grid_from, until;
     uint32_t passes;
     vy_loc fixpoint_loc;
     VY_VEC(vy_block) blocks;
     VY_VEC(vy_name *) scope; /* names of open blocks */
     VY_VEC(vyre_expr) arguments;
     VY_VEC(uint32_t) values;
+    VY_VEC(uint8_t) bytes; /* of a table */
+    VY_VEC(vy_constant_operator) operators;
 } vy_parser;
 
 /* A place to come back to, since expressions without effects may be read twice. */
@@ -57,14 +78,6 @@ typedef struct vy_mark {
     size_t at, line_begin;
     uint32_t line;
 } vy_mark;
-
-/* A value known while parsing. */
-typedef struct vy_constant {
-    vyre_type type; /* INT: an integer that takes the type it meets */
-    int64_t value;  /* integers and bool */
-    uint32_t bits;  /* F32 */
-    vy_loc loc;
-} vy_constant;
 
 /* parser.c */
 void vy_parser_fail(vy_parser *p, vy_loc loc, const char *format, ...) VY_PRINTF(3, 4);
@@ -102,7 +115,10 @@ vyre_type vy_parser_type(vy_parser *p);
 /* Takes a constant expression. */
 vy_constant vy_parse_constant(vy_parser *p);
 /* Its bits as `type` (VOID: its own, u32 for an untyped integer), which is given back. */
-uint32_t vy_constant_bits(vy_parser *p, const vy_constant *constant, vyre_type *type);
+uint64_t vy_constant_bits(vy_parser *p, const vy_constant *constant, vyre_type *type);
+/* Takes a constant of that type as `component_count` words, or one value: a vector is written as
+ * its type with its components behind it. False after an error. */
+bool vy_parse_constant_vector(vy_parser *p, vyre_type type, uint32_t components[4]);
 /* Takes a constant expression of type u32. */
 uint32_t vy_parse_constant_u32(vy_parser *p);
 
@@ -110,6 +126,8 @@ uint32_t vy_parse_constant_u32(vy_parser *p);
 vyre_expr vy_parse_expression(vy_parser *p);
 /* The rest of an expression whose first operand is there. */
 vyre_expr vy_parse_expression_after(vy_parser *p, vyre_expr first);
+/* Whether the token goes on with an expression: an infix operator or the '.' of a swizzle. */
+bool vy_parser_goes_on(const vy_parser *p);
 /* The operator of a token in infix position, NONE for others; *out_level is its precedence. */
 vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level);
 /* Takes "(a, b)" behind the name of a function and leaves the values on p->arguments, whose count
@@ -125,6 +143,7 @@ bool vy_parser_open_block(vy_parser *p, vy_block_kind kind, const char *where);
 /* parser_effect.c: statements that begin with a name, and what stands behind `let NAME =` */
 void vy_parse_atomic(vy_parser *p, vy_name *result, vyre_type type);
 void vy_parse_uniform_load(vy_parser *p, vy_name *result, vyre_type type);
+void vy_parse_subgroup(vy_parser *p, vy_name *result, vyre_type type);
 void vy_parse_call_statement(vy_parser *p);
 void vy_parse_assignment(vy_parser *p);
 

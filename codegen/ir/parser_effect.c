@@ -2,6 +2,8 @@
  * only a let may bind. */
 #include "codegen/ir/parser.h"
 
+#include <string.h>
+
 /* BUFFER[index], whose name is the current token. */
 static const vy_name *parse_place(vy_parser *p, const char *what, vyre_expr *out_index)
 {
@@ -29,7 +31,7 @@ static const vy_name *parse_place(vy_parser *p, const char *what, vyre_expr *out
 
 static bool check_result_type(vy_parser *p, const vy_name *buffer, vyre_type type, vy_loc loc)
 {
-    if (type == VYRE_TYPE_VOID || type == buffer->type) {
+    if (type == VYRE_TYPE_VOID || type == vy_element_value_type((vyre_type)buffer->type)) {
         return true;
     }
     vy_parser_fail(p, loc,
@@ -91,8 +93,7 @@ void vy_parse_atomic(vy_parser *p, vy_name *result, vyre_type type)
     if (!check_result_type(p, buffer, type, loc)) {
         return;
     }
-    uint32_t level;
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vy_parser_fail(p, p->token.loc,
                        "an atomic is no part of an expression. Fix: bind it first: let old = "
                        "%s(...)",
@@ -114,8 +115,7 @@ void vy_parse_uniform_load(vy_parser *p, vy_name *result, vyre_type type)
     if (p->lexer.failed || !buffer || !check_result_type(p, buffer, type, loc)) {
         return;
     }
-    uint32_t level;
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
+    if (vy_parser_goes_on(p)) {
         vy_parser_fail(p, p->token.loc,
                        "a uniform load is no part of an expression. Fix: bind it first: let x = "
                        "uniform b[i]");
@@ -124,7 +124,54 @@ void vy_parse_uniform_load(vy_parser *p, vy_name *result, vyre_type type)
     vy_parser_at(p, loc);
     vyre_ref ref =
         vyre_build_uniform_load(p->builder, result->text, (vyre_ref){buffer->ref}, index);
-    vy_parser_declare(p, result, VY_SYMBOL_LET, (vyre_type)buffer->type, ref, loc);
+    vyre_type own = vy_element_value_type((vyre_type)buffer->type);
+    vy_parser_declare(p, result, VY_SYMBOL_LET, own, ref, loc);
+}
+
+void vy_parse_subgroup(vy_parser *p, vy_name *result, vyre_type type)
+{
+    const vy_name *name = p->token.name;
+    vy_loc loc = p->token.loc;
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)name->ref);
+    vyre_expr operand[2] = {{0}, {0}};
+    vy_parser_advance(p);
+    vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "behind a subgroup operation");
+    if (!vy_parser_enter(p, loc)) {
+        return;
+    }
+    for (uint32_t i = 0; i < info->operand_count && i < 2; i++) {
+        if (i > 0 && !vy_parser_take(p, VY_TOKEN_COMMA)) {
+            vy_parser_fail(p, p->token.loc,
+                           "'%s' takes a value and a lane, but found %s. Fix: write %s(x, lane)",
+                           name->text, vy_parser_found(p).text, name->text);
+        }
+        operand[i] = vy_parse_expression(p);
+    }
+    vy_parser_leave(p);
+    vy_parser_expect(p, VY_TOKEN_RIGHT_PAREN, "behind the operands of a subgroup operation");
+    if (p->lexer.failed) {
+        return;
+    }
+    if (vy_parser_goes_on(p)) {
+        vy_parser_fail(p, p->token.loc,
+                       "a subgroup operation is no part of an expression. Fix: bind it first: let "
+                       "x = %s(...)",
+                       name->text);
+        return;
+    }
+    vy_parser_at(p, loc);
+    vyre_ref ref = vyre_build_subgroup(p->builder, (vyre_subgroup)name->ref,
+                                       result ? result->text : NULL, operand[0], operand[1]);
+    vyre_type own = vy_builder_variable_type(p->builder, ref);
+    if (result && type != VYRE_TYPE_VOID && own != VYRE_TYPE_VOID && own != type) {
+        vy_parser_fail(
+            p, loc,
+            "%s gives %s here, but %s is needed. Fix: convert it in a let of its own, or "
+            "change the type",
+            name->text, vyre_type_keyword(own), vyre_type_keyword(type));
+        return;
+    }
+    vy_parser_declare(p, result, VY_SYMBOL_LET, own, ref, loc);
 }
 
 void vy_parse_call_statement(vy_parser *p)
@@ -136,11 +183,11 @@ void vy_parse_call_statement(vy_parser *p)
     if (p->lexer.failed) {
         return;
     }
-    const vyre_expr *arguments = function->value ? p->arguments.data + before : NULL;
+    const vyre_expr *arguments = function->parameters ? p->arguments.data + before : NULL;
     p->arguments.count = before;
     vy_parser_at(p, loc);
     vyre_build_call_statement(p->builder, NULL, (vyre_ref){function->ref}, arguments,
-                              function->value);
+                              function->parameters);
 }
 
 /* The operator of `+=` and its kin; NONE for '='. False, with an error, for anything else. */
@@ -191,12 +238,59 @@ static bool parse_assign_operator(vy_parser *p, const vy_name *name, vyre_op *ou
     return false;
 }
 
+/* `v.x = e` is v with another x. */
+static void parse_component_assignment(vy_parser *p, const vy_name *name, vy_loc loc)
+{
+    static const char *const names[4] = {"x", "y", "z", "w"};
+    vyre_ref variable = {name->ref};
+    vyre_type type = vy_builder_variable_type(p->builder, variable);
+    uint32_t count = vy_type_components(type), place = 0;
+    vy_parser_advance(p);
+    const char *text = vy_parser_is(p, VY_TOKEN_NAME) ? p->token.name->text : "";
+    while (place < 4 && strcmp(names[place], text) != 0) {
+        place++;
+    }
+    if (count < 2 || place >= count) {
+        vy_parser_fail(p, p->token.loc,
+                       "'%.64s' is %s, and one of its components is needed here. Fix: assign %s",
+                       name->text, vyre_type_keyword(type),
+                       count < 2 ? "it whole" : "one of .x .y .z .w that it has");
+        return;
+    }
+    vy_parser_advance(p);
+    vyre_op op;
+    vyre_expr none = {0}, parts[4] = {{0}};
+    vy_loc op_loc = p->token.loc;
+    if (!parse_assign_operator(p, name, &op)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i != place || op != VYRE_OP_NONE) {
+            vyre_expr old = vyre_build_variable(p->builder, variable);
+            parts[i] = vyre_build_swizzle(p->builder, old, names[i]);
+        }
+    }
+    vyre_expr value = vy_parse_expression(p);
+    if (p->lexer.failed) {
+        return;
+    }
+    vy_parser_at(p, op_loc);
+    parts[place] =
+        op == VYRE_OP_NONE ? value : vyre_build_op(p->builder, op, parts[place], value, none, none);
+    vy_parser_at(p, loc);
+    vyre_build_assign(p->builder, variable, vyre_build_vector(p->builder, type, parts, count));
+}
+
 static void parse_variable_assignment(vy_parser *p, const vy_name *name, vy_loc loc)
 {
     vyre_op op;
     vyre_ref variable = {name->ref};
     vyre_expr none = {0}, old = {0};
     vy_loc op_loc = p->token.loc;
+    if (vy_parser_is(p, VY_TOKEN_DOT)) {
+        parse_component_assignment(p, name, loc);
+        return;
+    }
     if (!parse_assign_operator(p, name, &op)) {
         return;
     }

@@ -2,7 +2,7 @@
  * of precedence; only parentheses, brackets and prefix operators recurse, VYRE_MAX_NESTING deep. */
 #include "codegen/ir/parser.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 #define LEVEL_COMPARISON 3
 #define LEVEL_COUNT      10
@@ -42,40 +42,40 @@ vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level)
     return VYRE_OP_NONE;
 }
 
+bool vy_parser_goes_on(const vy_parser *p)
+{
+    uint32_t level;
+    return vy_parser_is(p, VY_TOKEN_DOT) ||
+           vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE;
+}
+
 /* ---- Operands -------------------------------------------------------------------------------- */
+
+static bool fits(vyre_type type, uint64_t value)
+{
+    return value == vy_type_bits(type, value) &&
+           (!vy_type_is_signed(type) || vy_type_signed_value(type, value) >= 0);
+}
 
 static vyre_expr parse_number(vy_parser *p)
 {
     vy_token token = p->token;
+    vyre_type type = (vyre_type)token.type;
     vy_parser_at(p, token.loc);
     vy_parser_advance(p);
-    if (token.kind == VY_TOKEN_FLOAT) {
-        uint32_t bits = (uint32_t)token.value;
-        float value;
-        memcpy(&value, &bits, sizeof value);
-        return vyre_build_f32(p->builder, value);
-    }
-    if (token.suffix == 0) {
+    if (type == VYRE_TYPE_INT) {
         return vyre_build_int(p->builder, token.value);
     }
-    bool is_signed = token.suffix == 'i';
-    if (token.value > (is_signed ? (uint64_t)INT32_MAX : (uint64_t)UINT32_MAX)) {
+    if (token.kind == VY_TOKEN_INTEGER && !fits(type, token.value)) {
+        uint64_t all = vy_type_bits(type, UINT64_MAX);
         vy_parser_fail(p, token.loc,
-                       "the number does not fit %s, whose largest is %s. Fix: write a "
-                       "smaller one%s",
-                       is_signed ? "i32" : "u32", is_signed ? "2147483647" : "4294967295",
-                       is_signed ? ", or the suffix u" : "");
+                       "the number does not fit %s, whose largest is %" PRIu64
+                       ". Fix: write a smaller one%s",
+                       vyre_type_keyword(type), vy_type_is_signed(type) ? all >> 1 : all,
+                       vy_type_is_signed(type) ? ", or the suffix of the unsigned type" : "");
         return no_expr;
     }
-    return is_signed ? vyre_build_i32(p->builder, (int32_t)token.value)
-                     : vyre_build_u32(p->builder, (uint32_t)token.value);
-}
-
-static vyre_expr build_f32_bits(vy_parser *p, uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return vyre_build_f32(p->builder, value);
+    return vyre_build_literal(p->builder, type, token.value);
 }
 
 /* An expression in parentheses or brackets whose opening token was taken. */
@@ -133,64 +133,6 @@ static vyre_expr parse_length(vy_parser *p, vy_loc loc)
     return vyre_build_length(p->builder, buffer);
 }
 
-static vyre_expr parse_cast(vy_parser *p, const vy_name *type, vy_loc loc)
-{
-    if (vy_parser_is(p, VY_TOKEN_NAME)) {
-        vy_parser_fail(p, loc,
-                       "a declaration does not begin with its type. Fix: write let %.40s : "
-                       "%s = ..., or var for a variable",
-                       p->token.name->text, type->text);
-        return no_expr;
-    }
-    vy_loc open = p->token.loc;
-    if (!vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "behind the type of a cast")) {
-        return no_expr;
-    }
-    vyre_expr value = parse_nested(p, open, VY_TOKEN_RIGHT_PAREN, "behind the operand of a cast");
-    vy_parser_at(p, loc);
-    return vyre_build_cast(p->builder, (vyre_type)type->ref, value);
-}
-
-/* Takes "INTEGER )", the whole operand of a bitcast, or nothing. */
-static bool take_only_integer(vy_parser *p, uint32_t *out_bits)
-{
-    vy_mark mark = vy_parser_mark(p);
-    if (mark.token.kind != VY_TOKEN_INTEGER || mark.token.value > UINT32_MAX ||
-        mark.token.suffix == 'i') {
-        return false;
-    }
-    vy_parser_advance(p);
-    if (!vy_parser_take(p, VY_TOKEN_RIGHT_PAREN)) {
-        vy_parser_return_to(p, &mark);
-        return false;
-    }
-    *out_bits = (uint32_t)mark.token.value;
-    return true;
-}
-
-static vyre_expr parse_bitcast(vy_parser *p, vy_loc loc)
-{
-    if (!vy_parser_take(p, VY_TOKEN_LT)) {
-        vy_parser_fail(p, p->token.loc,
-                       "expected '<' behind bitcast, but found %s. Fix: write "
-                       "bitcast<u32>(x)",
-                       vy_parser_found(p).text);
-        return no_expr;
-    }
-    vyre_type type = vy_parser_type(p);
-    vy_parser_expect(p, VY_TOKEN_GT, "behind the type of bitcast");
-    vy_loc open = p->token.loc;
-    vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "in front of the operand of bitcast");
-    uint32_t bits;
-    if (type == VYRE_TYPE_F32 && take_only_integer(p, &bits)) {
-        vy_parser_at(p, loc);
-        return build_f32_bits(p, bits);
-    }
-    vyre_expr value = parse_nested(p, open, VY_TOKEN_RIGHT_PAREN, "behind the operand of bitcast");
-    vy_parser_at(p, loc);
-    return vyre_build_bitcast(p->builder, type, value);
-}
-
 /* Takes "(a, b, ...)" onto p->arguments; how many there are. */
 static uint32_t parse_list(vy_parser *p, const char *name)
 {
@@ -221,6 +163,100 @@ static uint32_t parse_list(vy_parser *p, const char *name)
     return p->lexer.failed ? 0 : count;
 }
 
+/* A vector of its components, of one scalar, or another vector cast to it. */
+static vyre_expr parse_vector(vy_parser *p, const vy_name *type, vy_loc loc)
+{
+    uint32_t before = p->arguments.count;
+    uint32_t count = parse_list(p, type->text);
+    if (p->lexer.failed) {
+        return no_expr;
+    }
+    vyre_expr *parts = p->arguments.data + before;
+    p->arguments.count = before;
+    vy_parser_at(p, loc);
+    if (count == 0 || count > 4) {
+        vy_parser_fail(p, loc,
+                       "'%s' takes 1 to 4 parts, but %u are given. Fix: give its components, or "
+                       "one scalar for all of them",
+                       type->text, count);
+        return no_expr;
+    }
+    return vyre_build_vector(p->builder, (vyre_type)type->ref, parts, count);
+}
+
+static vyre_expr parse_cast(vy_parser *p, const vy_name *type, vy_loc loc)
+{
+    if (vy_parser_is(p, VY_TOKEN_NAME)) {
+        vy_parser_fail(p, loc,
+                       "a declaration does not begin with its type. Fix: write let %.40s : "
+                       "%s = ..., or var for a variable",
+                       p->token.name->text, type->text);
+        return no_expr;
+    }
+    vy_mark mark = vy_parser_mark(p);
+    vy_loc open = p->token.loc;
+    if (!vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "behind the type of a cast")) {
+        return no_expr;
+    }
+    if (vy_type_is_vector((vyre_type)type->ref)) {
+        vy_parser_return_to(p, &mark);
+        return parse_vector(p, type, loc);
+    }
+    vyre_expr value = parse_nested(p, open, VY_TOKEN_RIGHT_PAREN, "behind the operand of a cast");
+    vy_parser_at(p, loc);
+    return vyre_build_cast(p->builder, (vyre_type)type->ref, value);
+}
+
+/* Whether a bitcast of an integer literal alone is a literal of that type with these bits. */
+static bool is_written_by_bits(vyre_type type)
+{
+    return !vy_type_is_vector(type) && type != VYRE_TYPE_U32 && type != VYRE_TYPE_I32 &&
+           vy_type_kind_of(type) > VY_KIND_BOOL;
+}
+
+/* Takes "INTEGER )", the whole operand of a bitcast, or nothing. */
+static bool take_only_integer(vy_parser *p, vyre_type type, uint64_t *out_bits)
+{
+    vy_mark mark = vy_parser_mark(p);
+    if (mark.token.kind != VY_TOKEN_INTEGER ||
+        mark.token.value != vy_type_bits(type, mark.token.value) ||
+        (mark.token.type != VYRE_TYPE_INT &&
+         (vy_type_is_signed((vyre_type)mark.token.type) ||
+          vy_type_width((vyre_type)mark.token.type) != vy_type_width(type)))) {
+        return false;
+    }
+    vy_parser_advance(p);
+    if (!vy_parser_take(p, VY_TOKEN_RIGHT_PAREN)) {
+        vy_parser_return_to(p, &mark);
+        return false;
+    }
+    *out_bits = mark.token.value;
+    return true;
+}
+
+static vyre_expr parse_bitcast(vy_parser *p, vy_loc loc)
+{
+    if (!vy_parser_take(p, VY_TOKEN_LT)) {
+        vy_parser_fail(p, p->token.loc,
+                       "expected '<' behind bitcast, but found %s. Fix: write "
+                       "bitcast<u32>(x)",
+                       vy_parser_found(p).text);
+        return no_expr;
+    }
+    vyre_type type = vy_parser_type(p);
+    vy_parser_expect(p, VY_TOKEN_GT, "behind the type of bitcast");
+    vy_loc open = p->token.loc;
+    vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "in front of the operand of bitcast");
+    uint64_t bits;
+    if (is_written_by_bits(type) && take_only_integer(p, type, &bits)) {
+        vy_parser_at(p, loc);
+        return vyre_build_literal(p->builder, type, bits);
+    }
+    vyre_expr value = parse_nested(p, open, VY_TOKEN_RIGHT_PAREN, "behind the operand of bitcast");
+    vy_parser_at(p, loc);
+    return vyre_build_bitcast(p->builder, type, value);
+}
+
 static vyre_expr parse_operator_call(vy_parser *p, const vy_name *name, vy_loc loc)
 {
     vyre_op op = (vyre_op)name->ref;
@@ -247,12 +283,12 @@ uint32_t vy_parse_arguments(vy_parser *p, const vy_name *function, vy_loc loc)
 {
     uint32_t before = p->arguments.count;
     uint32_t count = parse_list(p, function->text);
-    if (!p->lexer.failed && count != function->value) {
+    if (!p->lexer.failed && count != function->parameters) {
         vy_parser_fail(p, loc,
                        "the function '%.64s' takes %u argument%s, but %u %s given. Fix: pass "
                        "one for each parameter",
-                       function->text, function->value, function->value == 1 ? "" : "s", count,
-                       count == 1 ? "is" : "are");
+                       function->text, function->parameters, function->parameters == 1 ? "" : "s",
+                       count, count == 1 ? "is" : "are");
     }
     return before;
 }
@@ -264,9 +300,9 @@ static vyre_expr parse_call(vy_parser *p, const vy_name *function, vy_loc loc)
         return no_expr;
     }
     vy_parser_at(p, loc);
-    vyre_expr call =
-        vyre_build_call(p->builder, (vyre_ref){function->ref},
-                        function->value ? p->arguments.data + before : NULL, function->value);
+    vyre_expr call = vyre_build_call(p->builder, (vyre_ref){function->ref},
+                                     function->parameters ? p->arguments.data + before : NULL,
+                                     function->parameters);
     p->arguments.count = before;
     return call;
 }
@@ -293,9 +329,9 @@ static vyre_expr parse_word(vy_parser *p, const vy_token *token)
     case VY_WORD_FALSE:
         return vyre_build_bool(p->builder, token->name->word == VY_WORD_TRUE);
     case VY_WORD_INF:
-        return build_f32_bits(p, 0x7f800000u);
+        return vy_builder_special(p->builder, 0x7f800000u);
     case VY_WORD_NAN:
-        return build_f32_bits(p, 0x7fc00000u);
+        return vy_builder_special(p->builder, 0x7fc00000u);
     case VY_WORD_LEN:
         return parse_length(p, token->loc);
     case VY_WORD_BITCAST:
@@ -324,7 +360,7 @@ static vyre_expr parse_name(vy_parser *p)
 {
     vy_token token = p->token;
     const vy_name *name = token.name;
-    if (name->symbol == VY_SYMBOL_NONE || name->symbol == VY_SYMBOL_FUTURE) {
+    if (name->symbol == VY_SYMBOL_NONE) {
         vy_parser_fail_unknown(p, &token);
         return no_expr;
     }
@@ -346,6 +382,12 @@ static vyre_expr parse_name(vy_parser *p)
                        "%s(...)",
                        name->text);
         return no_expr;
+    case VY_SYMBOL_SUBGROUP:
+        vy_parser_fail(p, token.loc,
+                       "a subgroup operation is no part of an expression. Fix: bind it first: let "
+                       "x = %s(...)",
+                       name->text);
+        return no_expr;
     case VY_SYMBOL_BUFFER:
     case VY_SYMBOL_TABLE:
     case VY_SYMBOL_ARRAY:
@@ -362,7 +404,6 @@ static vyre_expr parse_name(vy_parser *p)
     case VY_SYMBOL_VAR:
         return vyre_build_variable(p->builder, ref);
     case VY_SYMBOL_NONE:
-    case VY_SYMBOL_FUTURE:
         break;
     }
     return no_expr;
@@ -371,11 +412,6 @@ static vyre_expr parse_name(vy_parser *p)
 static void check_suffix(vy_parser *p)
 {
     switch (p->token.kind) {
-    case VY_TOKEN_DOT:
-        vy_parser_fail(p, p->token.loc,
-                       "this value has no components: vectors are not available yet. Fix: use "
-                       "scalars; only gid, lid, wid, group_size and num_groups have .x .y .z");
-        break;
     case VY_TOKEN_LEFT_BRACKET:
         vy_parser_fail(p, p->token.loc,
                        "only buffers, arrays and tables are indexed. Fix: write NAME[i]");
@@ -396,6 +432,27 @@ static void check_suffix(vy_parser *p)
     default:
         break;
     }
+}
+
+/* ".xy" behind a value. */
+static vyre_expr parse_swizzles(vy_parser *p, vyre_expr value)
+{
+    while (vy_parser_is(p, VY_TOKEN_DOT) && !p->lexer.failed) {
+        vy_loc loc = p->token.loc;
+        vy_parser_advance(p);
+        if (!vy_parser_is(p, VY_TOKEN_NAME)) {
+            vy_parser_fail(p, loc,
+                           "expected the names of components behind '.', but found %s. Fix: write "
+                           ".x, .y, .z, .w or several of them",
+                           vy_parser_found(p).text);
+            return value;
+        }
+        const char *components = p->token.name->text;
+        vy_parser_advance(p);
+        vy_parser_at(p, loc);
+        value = vyre_build_swizzle(p->builder, value, components);
+    }
+    return value;
 }
 
 static vyre_expr parse_operand(vy_parser *p)
@@ -432,6 +489,7 @@ static vyre_expr parse_operand(vy_parser *p)
                        vy_parser_found(p).text);
         break;
     }
+    value = parse_swizzles(p, value);
     check_suffix(p);
     return value;
 }
@@ -449,12 +507,14 @@ static vyre_expr parse_prefix(vy_parser *p)
     }
     vy_loc loc = p->token.loc;
     vy_parser_advance(p);
-    /* The only i32 whose magnitude is none. */
-    if (op == VYRE_OP_NEGATE && vy_parser_is(p, VY_TOKEN_INTEGER) && p->token.suffix == 'i' &&
-        p->token.value == 0x80000000u) {
+    /* The only signed value whose magnitude is none. */
+    vyre_type type = (vyre_type)p->token.type;
+    if (op == VYRE_OP_NEGATE && vy_parser_is(p, VY_TOKEN_INTEGER) && type != VYRE_TYPE_INT &&
+        vy_type_is_signed(type) && p->token.value == (uint64_t)1 << (vy_type_width(type) - 1)) {
+        uint64_t bits = p->token.value;
         vy_parser_at(p, loc);
         vy_parser_advance(p);
-        return vyre_build_i32(p->builder, INT32_MIN);
+        return vyre_build_literal(p->builder, type, bits);
     }
     if (!vy_parser_enter(p, loc)) {
         return no_expr;
@@ -503,7 +563,7 @@ vyre_expr vy_parse_expression_after(vy_parser *p, vyre_expr first)
 {
     open_operator open[LEVEL_COUNT]; /* of strictly rising levels */
     uint32_t count = 0;
-    vyre_expr right = first;
+    vyre_expr right = parse_swizzles(p, first);
     for (;;) {
         uint32_t level = 0;
         vyre_op op = vy_parser_infix((vy_token_kind)p->token.kind, &level);

@@ -8,7 +8,8 @@ enum {
     SEEN_FIXPOINT = 4,
     SEEN_LOOP_LIMIT = 8,
     SEEN_FAST_MATH = 16,
-    SEEN_KERNEL = 32
+    SEEN_KERNEL = 32,
+    SEEN_SUBGROUP = 64
 };
 
 static bool once(vy_parser *p, uint32_t bit, const vy_token *token)
@@ -53,10 +54,14 @@ static vy_late_name parse_late_buffer(vy_parser *p, const char *where)
 
 static void parse_grid(vy_parser *p)
 {
+    if (vy_parser_take_word(p, VY_WORD_FROM)) {
+        p->grid_from = parse_late_buffer(p, "grid from");
+        return;
+    }
     if (!vy_parser_take_word(p, VY_WORD_OVER)) {
         vy_parser_fail(p, p->token.loc,
-                       "expected 'over' behind grid, but found %s. Fix: write grid over BUFFER; a "
-                       "grid of any other size is given at dispatch",
+                       "expected 'over' or 'from' behind grid, but found %s. Fix: write grid over "
+                       "BUFFER or grid from BUFFER; a grid of any other size is given at dispatch",
                        vy_parser_found(p).text);
         return;
     }
@@ -95,6 +100,13 @@ static void build_late(vy_parser *p)
         vy_parser_at(p, p->grid_over.loc);
         if (!p->lexer.failed) {
             vyre_build_grid_over(p->builder, buffer);
+        }
+    }
+    if (p->grid_from.name && !p->lexer.failed) {
+        vyre_ref buffer = find_late_buffer(p, &p->grid_from);
+        vy_parser_at(p, p->grid_from.loc);
+        if (!p->lexer.failed) {
+            vyre_build_grid_from(p->builder, buffer);
         }
     }
     if (!(p->seen & SEEN_FIXPOINT) || p->lexer.failed) {
@@ -192,6 +204,36 @@ static void parse_param(vy_parser *p)
     vy_parser_declare(p, name, VY_SYMBOL_PARAM, type, ref, loc);
 }
 
+static void add_bytes(vy_parser *p, uint64_t bits, uint32_t size, vy_loc loc)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        if (!vy_vec_push(&p->arena, &p->bytes, (uint8_t)(bits >> 8 * i))) {
+            vy_parser_fail(p, loc, "out of memory. Fix: free memory");
+            return;
+        }
+    }
+}
+
+/* One element as it lies in memory. */
+static void parse_table_element(vy_parser *p, vyre_type type, vy_loc loc)
+{
+    if (vy_type_is_vector(type)) {
+        uint32_t components[4];
+        bool ok = vy_parse_constant_vector(p, type, components);
+        for (uint32_t i = 0; ok && i < vy_type_components(type); i++) {
+            add_bytes(p, components[i], 4, loc);
+        }
+        return;
+    }
+    vy_constant value = vy_parse_constant(p);
+    uint64_t bits = vy_constant_bits(p, &value, &type);
+    if (type == VYRE_TYPE_BF16) {
+        /* What is a bf16 already keeps its bits, a NaN's too. */
+        bits = bits & 0xffffu ? vy_bf16_of_f32((uint32_t)bits) : bits >> 16;
+    }
+    add_bytes(p, bits, vyre_type_size(type), loc);
+}
+
 /* const NAME : TYPE[COUNT] = [a, b, ...], behind the '['. */
 static void parse_table(vy_parser *p, vy_name *name, vyre_type type, vy_loc loc)
 {
@@ -200,13 +242,11 @@ static void parse_table(vy_parser *p, vy_name *name, vyre_type type, vy_loc loc)
     vy_parser_expect(p, VY_TOKEN_RIGHT_BRACKET, "behind the count of a table");
     vy_parser_expect(p, VY_TOKEN_ASSIGN, "behind the type of a table");
     vy_parser_expect(p, VY_TOKEN_LEFT_BRACKET, "in front of the elements of a table");
-    p->values.count = 0;
+    uint32_t elements = 0;
+    p->bytes.count = 0;
     while (!vy_parser_is(p, VY_TOKEN_RIGHT_BRACKET) && !p->lexer.failed) {
-        vy_constant value = vy_parse_constant(p);
-        uint32_t bits = vy_constant_bits(p, &value, &type);
-        if (!vy_vec_push(&p->arena, &p->values, bits)) {
-            vy_parser_fail(p, loc, "out of memory. Fix: free memory");
-        }
+        parse_table_element(p, type, loc);
+        elements++;
         if (!vy_parser_take(p, VY_TOKEN_COMMA)) {
             break;
         }
@@ -215,16 +255,28 @@ static void parse_table(vy_parser *p, vy_name *name, vyre_type type, vy_loc loc)
     if (p->lexer.failed) {
         return;
     }
-    if (counted && count != p->values.count) {
+    if (counted && count != elements) {
         vy_parser_fail(p, loc,
                        "the table '%.64s' has %u elements, but its type says %u. Fix: correct "
                        "the count, or leave it out: %s[]",
-                       name->text, p->values.count, count, vyre_type_keyword(type));
+                       name->text, elements, count, vyre_type_keyword(type));
         return;
     }
     vy_parser_at(p, loc);
-    vyre_ref ref = vyre_build_table(p->builder, name->text, type, p->values.data, p->values.count);
+    vyre_ref ref = vyre_build_table(p->builder, name->text, type, p->bytes.data, elements);
     vy_parser_declare(p, name, VY_SYMBOL_TABLE, type, ref, loc);
+}
+
+static void parse_vector_const(vy_parser *p, vy_name *name, vyre_type type, vy_loc loc)
+{
+    uint32_t components[4] = {0};
+    type = type == VYRE_TYPE_VOID ? (vyre_type)p->token.name->ref : type;
+    if (!vy_parse_constant_vector(p, type, components)) {
+        return;
+    }
+    vy_parser_at(p, loc);
+    vyre_ref ref = vyre_build_vector_constant(p->builder, name->text, type, components);
+    vy_parser_declare(p, name, VY_SYMBOL_CONSTANT, type, ref, loc);
 }
 
 static void parse_const(vy_parser *p)
@@ -245,8 +297,14 @@ static void parse_const(vy_parser *p)
                        "a table says its type. Fix: write const NAME : u32[] = "
                        "[...]");
     }
+    bool is_vector = vy_parser_is(p, VY_TOKEN_NAME) && p->token.name->symbol == VY_SYMBOL_TYPE &&
+                     vy_type_is_vector((vyre_type)p->token.name->ref);
+    if (vy_type_is_vector(type) || is_vector) {
+        parse_vector_const(p, name, type, loc);
+        return;
+    }
     vy_constant value = vy_parse_constant(p);
-    uint32_t bits = vy_constant_bits(p, &value, &type);
+    uint64_t bits = vy_constant_bits(p, &value, &type);
     if (p->lexer.failed) {
         return;
     }
@@ -323,7 +381,7 @@ static void parse_function(vy_parser *p, vy_loc loc)
     vy_parser_at(p, loc);
     vyre_ref ref = vyre_build_function_begin(p->builder, name->text, type);
     vy_parser_declare(p, name, VY_SYMBOL_FUNCTION, type, ref, name_loc);
-    name->value = count;
+    name->parameters = count;
     for (uint32_t i = first; i < p->scope.count; i++) {
         vy_name *parameter = p->scope.data[i];
         vy_parser_at(p, parameter->loc);
@@ -382,6 +440,14 @@ static bool parse_directive(vy_parser *p)
             uint32_t trips = vy_parse_constant_u32(p);
             vy_parser_at(p, token.loc);
             vyre_build_loop_limit(p->builder, trips);
+        }
+        return true;
+    case VY_WORD_SUBGROUP:
+        vy_parser_advance(p);
+        if (once(p, SEEN_SUBGROUP, &token)) {
+            uint32_t width = vy_parse_constant_u32(p);
+            vy_parser_at(p, token.loc);
+            vyre_build_subgroup_width(p->builder, width);
         }
         return true;
     case VY_WORD_FAST_MATH:

@@ -82,16 +82,15 @@ static bool parse_call_value(vy_parser *p, vy_name *result, vyre_type type, vyre
     vy_loc loc = p->token.loc;
     vy_parser_advance(p);
     uint32_t before = vy_parse_arguments(p, function, loc);
-    uint32_t level;
     if (p->lexer.failed) {
         return true;
     }
-    const vyre_expr *arguments = function->value ? p->arguments.data + before : NULL;
+    const vyre_expr *arguments = function->parameters ? p->arguments.data + before : NULL;
     p->arguments.count = before;
     vyre_ref callee = {function->ref};
     vy_parser_at(p, loc);
-    if (vy_parser_infix((vy_token_kind)p->token.kind, &level) != VYRE_OP_NONE) {
-        vyre_expr call = vyre_build_call(p->builder, callee, arguments, function->value);
+    if (vy_parser_goes_on(p)) {
+        vyre_expr call = vyre_build_call(p->builder, callee, arguments, function->parameters);
         *out_value = vy_parse_expression_after(p, call);
         return false;
     }
@@ -103,8 +102,8 @@ static bool parse_call_value(vy_parser *p, vy_name *result, vyre_type type, vyre
                        vyre_type_keyword(type));
         return true;
     }
-    vyre_ref ref =
-        vyre_build_call_statement(p->builder, result->text, callee, arguments, function->value);
+    vyre_ref ref = vyre_build_call_statement(p->builder, result->text, callee, arguments,
+                                             function->parameters);
     vy_parser_declare(p, result, VY_SYMBOL_LET, (vyre_type)function->type, ref, loc);
     return true;
 }
@@ -124,6 +123,10 @@ static void parse_let(vy_parser *p)
     bool is_name = vy_parser_is(p, VY_TOKEN_NAME);
     if (is_name && p->token.name->symbol == VY_SYMBOL_ATOMIC) {
         vy_parse_atomic(p, name, type);
+        return;
+    }
+    if (is_name && p->token.name->symbol == VY_SYMBOL_SUBGROUP) {
+        vy_parse_subgroup(p, name, type);
         return;
     }
     if (vy_parser_is_word(p, VY_WORD_UNIFORM)) {
@@ -182,10 +185,13 @@ static void parse_var(vy_parser *p)
                        vy_parser_found(p).text);
         return;
     }
-    if (vy_parser_is(p, VY_TOKEN_NAME) && p->token.name->symbol == VY_SYMBOL_ATOMIC) {
+    if (vy_parser_is(p, VY_TOKEN_NAME) && (p->token.name->symbol == VY_SYMBOL_ATOMIC ||
+                                           p->token.name->symbol == VY_SYMBOL_SUBGROUP)) {
         vy_parser_fail(p, p->token.loc,
-                       "the value of an atomic is bound by let only. Fix: write let old = %s(...), "
-                       "then var %.64s = old",
+                       "the value of %s is bound by let only. Fix: write let old = %s(...), then "
+                       "var %.64s = old",
+                       p->token.name->symbol == VY_SYMBOL_ATOMIC ? "an atomic"
+                                                                 : "a subgroup operation",
                        p->token.name->text, name ? name->text : "");
     }
     vyre_expr value = vy_parse_expression(p);
@@ -287,7 +293,7 @@ static void parse_case(vy_parser *p)
     p->values.count = 0;
     while (!is_default && !p->lexer.failed) {
         vy_constant value = vy_parse_constant(p);
-        uint32_t bits = vy_constant_bits(p, &value, &type);
+        uint32_t bits = (uint32_t)vy_constant_bits(p, &value, &type);
         if (!vy_vec_push(&p->arena, &p->values, bits)) {
             vy_parser_fail(p, loc, "out of memory. Fix: free memory");
         }
@@ -480,6 +486,9 @@ static void parse_named(vy_parser *p)
     case VY_SYMBOL_ATOMIC:
         vy_parse_atomic(p, NULL, VYRE_TYPE_VOID);
         break;
+    case VY_SYMBOL_SUBGROUP:
+        vy_parse_subgroup(p, NULL, VYRE_TYPE_VOID);
+        break;
     case VY_SYMBOL_BUFFER:
     case VY_SYMBOL_VAR:
     case VY_SYMBOL_ARRAY:
@@ -492,7 +501,6 @@ static void parse_named(vy_parser *p)
                        name->text);
         break;
     case VY_SYMBOL_NONE:
-    case VY_SYMBOL_FUTURE:
         vy_parser_fail_unknown(p, &p->token);
         break;
     case VY_SYMBOL_LET:

@@ -23,6 +23,9 @@ static void print_header(vy_printer *p)
     if (program->grid_over) {
         vy_text_printf(p->out, "grid over %s\n", program->buffers.data[program->grid_over].name);
     }
+    if (program->grid_from) {
+        vy_text_printf(p->out, "grid from %s\n", program->buffers.data[program->grid_from].name);
+    }
     if (program->passes != 1 || program->until) {
         vy_text_printf(p->out, "fixpoint %u", (unsigned)program->passes);
         if (program->until) {
@@ -32,6 +35,9 @@ static void print_header(vy_printer *p)
     }
     if (program->loop_limit != VYRE_DEFAULT_LOOP_LIMIT) {
         vy_text_printf(p->out, "loop_limit %u\n", (unsigned)program->loop_limit);
+    }
+    if (program->subgroup_width) {
+        vy_text_printf(p->out, "subgroup %u\n", (unsigned)program->subgroup_width);
     }
     if (program->fast_math) {
         vy_text_printf(p->out, "fast_math\n");
@@ -51,7 +57,11 @@ static void print_table(vy_printer *p, const vy_table *table)
         } else {
             vy_text_printf(p->out, ", ");
         }
-        vy_print_literal(p, (vyre_type)table->type, table->bits[i], true);
+        uint64_t components[4] = {0};
+        for (uint32_t c = 0; c < vy_type_components((vyre_type)table->type); c++) {
+            components[c] = vy_table_value(table, i, c);
+        }
+        vy_print_vector(p, (vyre_type)table->type, components);
     }
     vy_text_printf(p->out, "\n]\n");
 }
@@ -64,9 +74,21 @@ static void print_constants(vy_printer *p)
     }
     for (uint32_t i = 1; i < program->constants.count; i++) {
         const vy_named *constant = &program->constants.data[i];
-        vy_text_printf(p->out, "const %s = ", constant->name);
-        vy_print_literal(p, (vyre_type)constant->type, constant->bits,
-                         constant->type == VYRE_TYPE_U32);
+        vyre_type type = (vyre_type)constant->type;
+        bool is_short = vy_type_is_integer(type) && vy_type_width(type) < 32;
+        vy_text_printf(p->out, "const %s%s%s = ", constant->name, is_short ? " : " : "",
+                       is_short ? vyre_type_keyword(type) : "");
+        if (vy_type_is_vector(type)) {
+            const vy_expr value = {.type = constant->type,
+                                   .bits = {constant->bits[0], constant->bits[1]}};
+            uint64_t components[4];
+            for (uint32_t c = 0; c < 4; c++) {
+                components[c] = vy_expr_literal(&value, c);
+            }
+            vy_print_vector(p, type, components);
+        } else {
+            vy_print_literal(p, type, constant->bits[0], is_short || type == VYRE_TYPE_U32);
+        }
         vy_text_append(p->out, "\n", 1);
     }
     for (uint32_t i = 1; i < program->tables.count; i++) {

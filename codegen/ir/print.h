@@ -29,7 +29,9 @@ bool vy_print_analyse(vy_printer *p);
 /* Prints a range's value. `opened`: parentheses that the statement puts around it. */
 void vy_print_expression(vy_printer *p, const vy_range *range, bool is_typed, uint32_t opened);
 /* A literal of that type and these bits; an integer without a suffix where `is_plain`. */
-void vy_print_literal(vy_printer *p, vyre_type type, uint32_t bits, bool is_plain);
+void vy_print_literal(vy_printer *p, vyre_type type, uint64_t bits, bool is_plain);
+/* A named constant's or a table element's value; vectors with their components. */
+void vy_print_vector(vy_printer *p, vyre_type type, const uint64_t *components);
 
 /* print_statement.c */
 void vy_print_list(vy_printer *p, uint32_t first);

@@ -71,7 +71,7 @@ static bool same_type_operands(const vy_expr *expr, uint32_t *begin, uint32_t *e
 
 static uint32_t operand_count(const vy_expr *expr)
 {
-    return expr->op == VYRE_OP_CALL ? expr->arg[1] : vy_op_get((vyre_op)expr->op)->operand_count;
+    return expr->op == VYRE_OP_CALL ? expr->arg[1] : vy_expr_operand_count(expr);
 }
 
 static uint32_t operand(const vyre_program *program, const vy_expr *expr, uint32_t i)
@@ -91,9 +91,14 @@ static uint8_t operand_level(const vyre_program *program, const vy_expr *expr, u
     if (vy_op_get(op)->form == VY_FORM_PREFIX) {
         return LEVEL_PREFIX;
     }
+    if (op == VYRE_OP_SWIZZLE) {
+        vy_form form = vy_op_get((vyre_op)below->op)->form;
+        return form == VY_FORM_INFIX || form == VY_FORM_PREFIX ? LEVEL_PREFIX + 1 : LEVEL_PREFIX;
+    }
     /* The whole operand `(1)` of bitcast<f32> would read as a literal of these bits. */
-    bool is_bits = op == VYRE_OP_BITCAST && expr->type == VYRE_TYPE_F32 &&
-                   below->op == VYRE_OP_LITERAL && !below->ref && below->type == VYRE_TYPE_U32;
+    bool is_bits = op == VYRE_OP_BITCAST && expr->type != VYRE_TYPE_U32 &&
+                   expr->type != VYRE_TYPE_I32 && below->op == VYRE_OP_LITERAL && !below->ref &&
+                   vy_type_is_integer((vyre_type)below->type);
     return is_bits ? LEVEL_PREFIX + 1 : 0;
 }
 
@@ -128,36 +133,75 @@ bool vy_print_analyse(vy_printer *p)
     return true;
 }
 
-void vy_print_literal(vy_printer *p, vyre_type type, uint32_t bits, bool is_plain)
+static void print_float(vy_printer *p, vyre_type type, uint64_t bits)
 {
-    char number[VY_F32_TEXT_SIZE];
-    switch ((unsigned)type) {
-    case VYRE_TYPE_BOOL:
+    char number[VY_FLOAT_TEXT_SIZE];
+    uint32_t width = vy_type_width(type);
+    uint64_t sign = (uint64_t)1 << (width - 1), magnitude = bits & (sign - 1);
+    bool is_nan = vy_float_is_nan(type, bits), is_finite = magnitude < vy_number_infinity(type);
+    bool has_word = type == VYRE_TYPE_F32 && (!is_nan || bits == vy_float_nan(type));
+    if (!is_finite && !has_word) {
+        vy_text_printf(p->out, "bitcast<%s>(0x%0*llx)", vyre_type_keyword(type), (int)width / 4,
+                       (unsigned long long)bits);
+        return;
+    }
+    if (is_finite) {
+        vy_number_write(type, magnitude, number);
+    } else {
+        strcpy(number, is_nan ? "nan" : "inf");
+    }
+    vy_text_printf(p->out, "%s%s%s", bits & sign ? "-" : "", number,
+                   type == VYRE_TYPE_F64   ? "d"
+                   : type == VYRE_TYPE_F16 ? "h"
+                                           : "");
+}
+
+/* Integers of 8 and 16 bits have no suffix: without a type around them they are bits of one. */
+static void print_integer(vy_printer *p, vyre_type type, uint64_t bits, bool is_plain)
+{
+    uint32_t width = vy_type_width(type);
+    bool is_signed = vy_type_is_signed(type);
+    const char *suffix = width == 64 ? (is_signed ? "l" : "ul") : is_signed ? "i" : "u";
+    if (!is_plain && width < 32) {
+        vy_text_printf(p->out, "bitcast<%s>(0x%0*llx)", vyre_type_keyword(type), (int)width / 4,
+                       (unsigned long long)bits);
+    } else if (is_signed) {
+        int64_t value = vy_type_signed_value(type, bits);
+        uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+        vy_text_printf(p->out, "%s%llu%s", value < 0 ? "-" : "", (unsigned long long)magnitude,
+                       is_plain ? "" : suffix);
+    } else if (bits >> (width - 1)) {
+        vy_text_printf(p->out, "0x%0*llx%s", (int)width / 4, (unsigned long long)bits,
+                       is_plain ? "" : suffix);
+    } else {
+        vy_text_printf(p->out, "%llu%s", (unsigned long long)bits, is_plain ? "" : suffix);
+    }
+}
+
+void vy_print_literal(vy_printer *p, vyre_type type, uint64_t bits, bool is_plain)
+{
+    if (type == VYRE_TYPE_BOOL) {
         vy_text_printf(p->out, "%s", bits ? "true" : "false");
-        return;
-    case VYRE_TYPE_I32: {
-        uint32_t magnitude = bits >> 31 ? 0u - bits : bits;
-        vy_text_printf(p->out, "%s%u%s", bits >> 31 ? "-" : "", (unsigned)magnitude,
-                       is_plain ? "" : "i");
+    } else if (vy_type_is_float(type)) {
+        print_float(p, vy_element_value_type(type), bits);
+    } else {
+        print_integer(p, type, bits, is_plain);
+    }
+}
+
+void vy_print_vector(vy_printer *p, vyre_type type, const uint64_t *components)
+{
+    uint32_t count = vy_type_components(type);
+    if (count < 2) {
+        vy_print_literal(p, type, components[0], true);
         return;
     }
-    case VYRE_TYPE_F32:
-        if ((bits & 0x7fffffffu) > 0x7f800000u && bits != 0x7fc00000u) {
-            vy_text_printf(p->out, "bitcast<f32>(0x%08x)", (unsigned)bits);
-            return;
-        }
-        if ((bits & 0x7fffffffu) < 0x7f800000u) {
-            vy_number_write_f32(bits & 0x7fffffffu, number);
-        } else {
-            strcpy(number, bits == 0x7fc00000u ? "nan" : "inf");
-        }
-        vy_text_printf(p->out, "%s%s", bits >> 31 ? "-" : "", number);
-        return;
-    default:
-        vy_text_printf(p->out, bits >> 31 ? "0x%08x%s" : "%u%s", (unsigned)bits,
-                       is_plain ? "" : "u");
-        return;
+    vy_text_printf(p->out, "%s(", vyre_type_keyword(type));
+    for (uint32_t i = 0; i < count; i++) {
+        vy_text_printf(p->out, "%s", i ? ", " : "");
+        vy_print_literal(p, vy_type_component(type), components[i], true);
     }
+    vy_text_append(p->out, ")", 1);
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
@@ -182,9 +226,11 @@ static bool is_typed_operand(const vy_printer *p, const vy_expr *expr, uint32_t 
 
 static void push_operand(vy_printer *p, const vy_expr *expr, uint32_t i)
 {
+    bool is_typed =
+        expr->op == VYRE_OP_VECTOR || (expr->op != VYRE_OP_CALL && is_typed_operand(p, expr, i));
     vy_print_item item = {.expr = operand(p->program, expr, i),
                           .level = operand_level(p->program, expr, i),
-                          .is_typed = expr->op != VYRE_OP_CALL && is_typed_operand(p, expr, i)};
+                          .is_typed = is_typed};
     (void)vy_vec_push(&p->arena, &p->items, item);
 }
 
@@ -210,6 +256,17 @@ static void print_indexed(vy_printer *p, const vy_expr *expr)
     push_operands(p, expr, "]");
 }
 
+/* ".xy" in the printer's memory. */
+static const char *swizzle_text(vy_printer *p, uint32_t ref)
+{
+    char text[6] = ".";
+    for (uint32_t i = 0; i < vy_swizzle_count(ref) && i < 4; i++) {
+        text[1 + i] = "xyzw"[vy_swizzle_component(ref, i)];
+    }
+    const char *copy = vy_arena_text(&p->arena, text, strlen(text));
+    return copy ? copy : "";
+}
+
 static void print_leaf(vy_printer *p, const vy_expr *expr, bool is_plain)
 {
     const vyre_program *program = p->program;
@@ -218,7 +275,7 @@ static void print_leaf(vy_printer *p, const vy_expr *expr, bool is_plain)
         if (expr->ref) {
             vy_text_printf(p->out, "%s", program->constants.data[expr->ref - 1].name);
         } else {
-            vy_print_literal(p, (vyre_type)expr->type, expr->bits, is_plain);
+            vy_print_literal(p, (vyre_type)expr->type, expr->bits[0], is_plain);
         }
         break;
     case VYRE_OP_BUILTIN:
@@ -238,8 +295,13 @@ static void print_leaf(vy_printer *p, const vy_expr *expr, bool is_plain)
         push_operands(p, expr, ")");
         break;
     case VYRE_OP_CAST:
+    case VYRE_OP_VECTOR:
         vy_text_printf(p->out, "%s(", vyre_type_keyword((vyre_type)expr->type));
         push_operands(p, expr, ")");
+        break;
+    case VYRE_OP_SWIZZLE:
+        push_text(p, swizzle_text(p, expr->ref));
+        push_operand(p, expr, 0);
         break;
     case VYRE_OP_BITCAST:
         vy_text_printf(p->out, "bitcast<%s>(", vyre_type_keyword((vyre_type)expr->type));
@@ -251,13 +313,20 @@ static void print_leaf(vy_printer *p, const vy_expr *expr, bool is_plain)
     }
 }
 
+static bool is_negative(const vy_expr *literal)
+{
+    vyre_type type = (vyre_type)literal->type;
+    bool has_sign = vy_type_is_signed(type) || vy_type_is_float(type);
+    return has_sign && literal->bits[0] >> (vy_type_width(type) - 1);
+}
+
 /* Whether a minus is followed by another one, which must not become `--`. */
 static bool has_minus_first(const vy_printer *p, const vy_expr *expr)
 {
     const vy_expr *below = &p->program->exprs.data[expr->arg[0]];
     return expr->op == VYRE_OP_NEGATE &&
            (below->op == VYRE_OP_NEGATE ||
-            (below->op == VYRE_OP_LITERAL && !below->ref && below->bits >> 31));
+            (below->op == VYRE_OP_LITERAL && !below->ref && is_negative(below)));
 }
 
 static void print_item(vy_printer *p, const vy_print_item *item, bool has_suffixes)
@@ -295,7 +364,8 @@ static bool needs_suffixes(const vy_printer *p, const vy_range *range)
 {
     for (uint32_t e = range->begin; e < range->end; e++) {
         const vy_expr *expr = &p->program->exprs.data[e];
-        if (expr->op == VYRE_OP_NEGATE && expr->type == VYRE_TYPE_U32 &&
+        if (expr->op == VYRE_OP_NEGATE &&
+            vy_type_kind_of((vyre_type)expr->type) == VY_KIND_UNSIGNED &&
             p->is_untyped[expr->arg[0]]) {
             return true;
         }

@@ -44,9 +44,15 @@ static void print_binding(vy_printer *p, const vy_stmt *stmt)
     bool is_let = stmt->kind == VY_STMT_LET;
     /* A call alone behind `let x =` is a call statement; in parentheses it is an expression. */
     bool is_call = is_let && p->program->exprs.data[stmt->x.root].op == VYRE_OP_CALL;
-    vy_text_printf(p->out, "%s %s = %s", is_let ? "let" : "var", variable_name(p, stmt->ref),
+    /* Integers of 8 and 16 bits have no suffix: they take the type of the declaration. */
+    vyre_type type = (vyre_type)p->program->exprs.data[stmt->x.root].type;
+    bool is_typed = vy_type_is_integer(type) && vy_type_width(type) < 32 &&
+                    p->program->exprs.data[stmt->x.root].op == VYRE_OP_LITERAL &&
+                    p->is_untyped[stmt->x.root];
+    vy_text_printf(p->out, "%s %s%s%s = %s", is_let ? "let" : "var", variable_name(p, stmt->ref),
+                   is_typed ? " : " : "", is_typed ? vyre_type_keyword(type) : "",
                    is_call ? "(" : "");
-    vy_print_expression(p, &stmt->x, false, is_call);
+    vy_print_expression(p, &stmt->x, is_typed, is_call);
     if (is_call) {
         vy_text_append(p->out, ")", 1);
     }
@@ -87,6 +93,20 @@ static void print_atomic(vy_printer *p, const vy_stmt *stmt)
         vy_print_expression(p, &stmt->z, true, 0);
     }
     vy_text_printf(p->out, "%s)", orders[stmt->order & 3]);
+}
+
+static void print_subgroup(vy_printer *p, const vy_stmt *stmt)
+{
+    print_result(p, stmt);
+    vy_text_printf(p->out, "%s(", vy_subgroup_get((vyre_subgroup)stmt->subgroup)->text);
+    if (stmt->x.root) {
+        vy_print_expression(p, &stmt->x, false, 1);
+    }
+    if (stmt->y.root) {
+        vy_text_printf(p->out, ", ");
+        vy_print_expression(p, &stmt->y, true, 1);
+    }
+    vy_text_append(p->out, ")", 1);
 }
 
 static void print_uniform_load(vy_printer *p, const vy_stmt *stmt)
@@ -196,6 +216,9 @@ static void print_simple(vy_printer *p, const vy_stmt *stmt)
         break;
     case VY_STMT_ATOMIC:
         print_atomic(p, stmt);
+        break;
+    case VY_STMT_SUBGROUP:
+        print_subgroup(p, stmt);
         break;
     case VY_STMT_UNIFORM_LOAD:
         print_uniform_load(p, stmt);

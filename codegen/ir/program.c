@@ -85,9 +85,14 @@ static const char *shape_use(const vyre_program *program)
             return "barrier";
         case VY_STMT_UNIFORM_LOAD:
             return "a uniform load";
+        case VY_STMT_SUBGROUP:
+            return vy_subgroup_get((vyre_subgroup)program->stmts.data[i].subgroup)->text;
         default:
             break;
         }
+    }
+    if (program->grid_from) {
+        return "`grid from`";
     }
     return program->shared_count ? "shared memory" : NULL;
 }

@@ -15,10 +15,15 @@ static void hash_range(vy_hash *hash, const vyre_program *p, const vy_range *ran
     vy_hash_u32(hash, range->end - range->begin);
     for (uint32_t i = range->begin; i < range->end; i++) {
         const vy_expr *expr = &p->exprs.data[i];
-        bool is_literal = expr->op == VYRE_OP_LITERAL;
         vy_hash_u64(hash, (uint64_t)expr->op << 8 | expr->type);
-        vy_hash_u32(hash, is_literal ? expr->bits : expr->ref);
-        uint32_t count = vy_op_get((vyre_op)expr->op)->operand_count;
+        if (expr->op == VYRE_OP_LITERAL) {
+            vy_hash_u64(hash, expr->bits[0]);
+            vy_hash_u64(hash, expr->bits[1]);
+        } else {
+            vy_hash_u32(hash, expr->ref);
+        }
+        uint32_t count = vy_expr_operand_count(expr);
+        vy_hash_u32(hash, count);
         for (uint32_t a = 0; a < count; a++) {
             vy_hash_u32(hash, expr->arg[a] - range->begin);
         }
@@ -37,6 +42,7 @@ static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
     vy_hash_u64(hash, (uint64_t)stmt->kind | (uint64_t)stmt->atomic << 8 |
                           (uint64_t)stmt->order << 16 | (uint64_t)stmt->down << 24 |
                           (uint64_t)stmt->bits << 32);
+    vy_hash_u32(hash, stmt->subgroup);
     vy_hash_u64(hash, (uint64_t)stmt->ref << 32 | stmt->result);
     for (uint32_t r = 0; r < 3; r++) {
         hash_range(hash, p, vy_stmt_range(stmt, r));
@@ -73,10 +79,15 @@ static uint64_t hash_meaning(const vyre_program *p)
         vy_hash_u32(&hash, p->workgroup[i]);
     }
     vy_hash_u32(&hash, p->grid_over);
+    if (p->grid_from) {
+        vy_hash_bytes(&hash, "grid from", 9);
+        vy_hash_u32(&hash, p->grid_from);
+    }
     vy_hash_u32(&hash, p->passes);
     vy_hash_u32(&hash, p->until);
     vy_hash_u32(&hash, p->loop_limit);
     vy_hash_u32(&hash, p->fast_math);
+    vy_hash_u32(&hash, p->subgroup_width);
     vy_hash_u32(&hash, p->buffers.count);
     for (uint32_t i = 1; i < p->buffers.count; i++) {
         vy_hash_u32(&hash, p->buffers.data[i].mode);
@@ -92,9 +103,8 @@ static uint64_t hash_meaning(const vyre_program *p)
         const vy_table *table = &p->tables.data[i];
         vy_hash_u32(&hash, table->type);
         vy_hash_u32(&hash, table->count);
-        for (uint32_t e = 0; e < table->count; e++) {
-            vy_hash_u32(&hash, table->bits[e]);
-        }
+        vy_hash_bytes(&hash, table->bytes,
+                      (size_t)table->count * vyre_type_size((vyre_type)table->type));
     }
     vy_hash_u32(&hash, p->functions.count);
     for (uint32_t i = 1; i < p->functions.count; i++) {

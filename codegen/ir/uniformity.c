@@ -78,18 +78,9 @@ static const char *leaf_text(const analysis *a, const vy_stmt *stmt)
             if (!a->expr_differs[i]) {
                 continue;
             }
-            switch (expr->op) {
-            case VYRE_OP_BUILTIN:
-                return vy_builtin_text((vyre_builtin)expr->ref);
-            case VYRE_OP_VARIABLE:
-            case VYRE_OP_ELEMENT:
-                return p->vars.data[expr->ref].name;
-            case VYRE_OP_LOAD:
-                return p->buffers.data[expr->ref].name;
-            case VYRE_OP_CALL:
-                return p->functions.data[expr->ref].name;
-            default:
-                break;
+            const char *name = vy_expr_name(p, expr);
+            if (name) {
+                return name;
             }
         }
     }
@@ -153,7 +144,7 @@ static bool entry_differs(analysis *a, uint32_t index)
     case VYRE_OP_LENGTH:
         return false;
     case VYRE_OP_BUILTIN:
-        return expr->ref <= VYRE_BUILTIN_LID_Z;
+        return expr->ref <= VYRE_BUILTIN_LID_Z || expr->ref == VYRE_BUILTIN_LANE;
     case VYRE_OP_VARIABLE:
         return a->var_differs[expr->ref];
     case VYRE_OP_ELEMENT:
@@ -167,7 +158,7 @@ static bool entry_differs(analysis *a, uint32_t index)
         return analyse_call(a, index);
     default: {
         bool any = false;
-        for (uint32_t i = 0; i < vy_op_get((vyre_op)expr->op)->operand_count; i++) {
+        for (uint32_t i = 0; i < vy_expr_operand_count(expr); i++) {
             any |= a->expr_differs[expr->arg[i]];
         }
         return any;
@@ -335,6 +326,13 @@ static void enter(analysis *a, uint32_t index)
         break;
     case VY_STMT_ATOMIC:
         set_var(a, stmt->result, true);
+        break;
+    case VY_STMT_SUBGROUP:
+        set_var(a, stmt->result, true);
+        if (differs(act->at[act->walk.depth]) && !a->v->program->has_divergent_subgroup) {
+            a->v->program->has_divergent_subgroup = true;
+            a->v->program->divergent_subgroup = stmt->loc;
+        }
         break;
     case VY_STMT_UNIFORM_LOAD:
         check_barrier(a, stmt);

@@ -41,6 +41,7 @@ const char *vy_stmt_text(vy_stmt_kind kind)
                                                           [VY_STMT_ARRAY_STORE] = "store",
                                                           [VY_STMT_ATOMIC] = "atomic",
                                                           [VY_STMT_UNIFORM_LOAD] = "uniform load",
+                                                          [VY_STMT_SUBGROUP] = "subgroup operation",
                                                           [VY_STMT_CALL] = "call",
                                                           [VY_STMT_IF] = "if",
                                                           [VY_STMT_SWITCH] = "switch",
@@ -59,6 +60,26 @@ const char *vy_stmt_text(vy_stmt_kind kind)
 }
 
 /* ---- Header ---------------------------------------------------------------------------------- */
+
+const char *vy_expr_name(const vyre_program *program, const vy_expr *expr)
+{
+    switch (expr->op) {
+    case VYRE_OP_BUILTIN:
+        return vy_builtin_text((vyre_builtin)expr->ref);
+    case VYRE_OP_VARIABLE:
+    case VYRE_OP_ELEMENT:
+        return program->vars.data[expr->ref].name;
+    case VYRE_OP_LOAD:
+    case VYRE_OP_LENGTH:
+        return program->buffers.data[expr->ref].name;
+    case VYRE_OP_TABLE:
+        return program->tables.data[expr->ref].name;
+    case VYRE_OP_CALL:
+        return program->functions.data[expr->ref].name;
+    default:
+        return NULL;
+    }
+}
 
 static void check_workgroup(vy_validator *v)
 {
@@ -86,6 +107,14 @@ static void check_workgroup(vy_validator *v)
 static void check_rules(vy_validator *v)
 {
     const vyre_program *p = v->program;
+    if (p->subgroup_width && p->workgroup[0] % p->subgroup_width) {
+        vy_validator_fail(
+            v, (vy_loc){0, 0},
+            "`subgroup %u` needs a workgroup whose x is a multiple of it, not %u. Fix: "
+            "write `workgroup %u`",
+            p->subgroup_width, p->workgroup[0],
+            (p->workgroup[0] / p->subgroup_width + 1) * p->subgroup_width);
+    }
     if (p->passes == 0) {
         vy_validator_fail(v, (vy_loc){0, 0},
                           "`fixpoint 0` runs no pass. Fix: give the largest number of passes, at "
@@ -117,6 +146,22 @@ static void check_rules(vy_validator *v)
                               buffer->name, p->workgroup[0], p->workgroup[1], p->workgroup[2],
                               p->workgroup[0]);
         }
+    }
+}
+
+/* It must not change while the program runs. */
+static void check_grid_from(vy_validator *v)
+{
+    const vyre_program *p = v->program;
+    const vy_buffer *buffer = &p->buffers.data[p->grid_from];
+    bool has_mode = buffer->mode == VYRE_BUFFER_IN || buffer->mode == VYRE_BUFFER_UNIFORM;
+    if (p->grid_from && (!has_mode || buffer->type != VYRE_TYPE_U32)) {
+        vy_validator_fail(v, buffer->loc,
+                          "the buffer `%s` of `grid from` is `%s` of %s. Fix: make it an in or "
+                          "uniform buffer of u32, whose first three elements are the workgroups "
+                          "in x, y and z",
+                          buffer->name, vy_buffer_mode_text((vyre_buffer_mode)buffer->mode),
+                          vyre_type_keyword((vyre_type)buffer->type));
     }
 }
 
@@ -163,7 +208,7 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     uint32_t offender = 0;
     switch (buffer->mode) {
     case VYRE_BUFFER_SHARED:
-        if (root->op != VYRE_OP_LITERAL || root->bits == 0) {
+        if (root->op != VYRE_OP_LITERAL || root->bits[0] == 0) {
             vy_validator_fail(v, buffer->loc,
                               "the count of the shared buffer `%s` is no literal above 0. Fix: "
                               "write one, such as `shared %s : u32[256]`",
@@ -185,9 +230,8 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     if (!vy_host_evaluable(p, buffer->count, NULL, &offender)) {
         vy_validator_fail(v, p->exprs.data[offender].loc,
                           "the host cannot evaluate the count of `%s` before a dispatch. Fix: use "
-                          "only literals, params, lengths of buffers that are not shared, "
-                          "num_groups and group_size, without f32",
-                          buffer->name);
+                          "only literals, params, %s, over bool, u32 and i32",
+                          buffer->name, vy_host_parts(p));
     }
 }
 
@@ -218,6 +262,7 @@ void vy_validate_header(vy_validator *v)
     check_workgroup(v);
     check_counts(v);
     check_rules(v);
+    check_grid_from(v);
     check_buffers(v);
 }
 

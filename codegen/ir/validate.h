@@ -34,6 +34,8 @@ typedef struct vy_place_text {
 vy_place_text vy_place(vy_loc loc);
 /* "if", "for", "grid_sync", ... as text writes a statement. */
 const char *vy_stmt_text(vy_stmt_kind kind);
+/* The name of what a leaf or a call reads, as text writes it; NULL for other operators. */
+const char *vy_expr_name(const vyre_program *program, const vy_expr *expr);
 
 /* Header, buffers and counts. */
 void vy_validate_header(vy_validator *v);

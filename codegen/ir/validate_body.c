@@ -8,7 +8,7 @@
 #define KIND_BIT(kind) (1u << (kind))
 #define IMPURE_KINDS                                                                               \
     (KIND_BIT(VY_STMT_STORE) | KIND_BIT(VY_STMT_ATOMIC) | KIND_BIT(VY_STMT_UNIFORM_LOAD) |         \
-     KIND_BIT(VY_STMT_BARRIER) | KIND_BIT(VY_STMT_TRAP))
+     KIND_BIT(VY_STMT_BARRIER) | KIND_BIT(VY_STMT_TRAP) | KIND_BIT(VY_STMT_SUBGROUP))
 
 /* An open list, and the statement that holds it. */
 typedef struct level {
@@ -59,9 +59,14 @@ static void check_atomic(vy_validator *v, const vy_stmt *stmt)
     vyre_atomic atomic = (vyre_atomic)stmt->atomic;
     const char *text = vy_atomic_text(atomic);
     check_writable(v, stmt);
-    if (buffer->type == VYRE_TYPE_BOOL) {
-        vy_validator_fail(v, stmt->loc, "%s on the bool buffer `%s`. Fix: make the buffer u32",
-                          text, buffer->name);
+    bool has_atomics = buffer->type == VYRE_TYPE_U32 || buffer->type == VYRE_TYPE_I32 ||
+                       buffer->type == VYRE_TYPE_U64 || buffer->type == VYRE_TYPE_I64 ||
+                       buffer->type == VYRE_TYPE_F32;
+    if (!has_atomics) {
+        vy_validator_fail(
+            v, stmt->loc,
+            "%s on the %s buffer `%s`. Fix: make the buffer u32, i32, u64, i64 or f32", text,
+            vyre_type_keyword((vyre_type)buffer->type), buffer->name);
     }
     bool has_f32 = atomic == VYRE_ATOMIC_ADD || atomic == VYRE_ATOMIC_EXCHANGE ||
                    atomic == VYRE_ATOMIC_LOAD || atomic == VYRE_ATOMIC_STORE;
@@ -98,8 +103,8 @@ static void check_step(vy_validator *v, const vy_stmt *stmt)
     if (!stmt->z.root || step->op != VYRE_OP_LITERAL) {
         return;
     }
-    bool is_negative = step->type == VYRE_TYPE_I32 && (step->bits & 0x80000000u);
-    if (step->bits == 0 || is_negative) {
+    bool is_negative = step->type == VYRE_TYPE_I32 && (step->bits[0] & 0x80000000u);
+    if (step->bits[0] == 0 || is_negative) {
         vy_validator_fail(v, step->loc, "the step of a `for` is not above 0. Fix: %s",
                           is_negative ? "write the step without the sign, and `down` behind it"
                                       : "use at least 1");

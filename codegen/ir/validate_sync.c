@@ -46,22 +46,8 @@ static const char *offender_text(const syncs *s)
 {
     const vyre_program *p = s->v->program;
     const vy_expr *expr = &p->exprs.data[s->offender];
-    switch (expr->op) {
-    case VYRE_OP_BUILTIN:
-        return vy_builtin_text((vyre_builtin)expr->ref);
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_ELEMENT:
-        return p->vars.data[expr->ref].name;
-    case VYRE_OP_LOAD:
-    case VYRE_OP_LENGTH:
-        return p->buffers.data[expr->ref].name;
-    case VYRE_OP_TABLE:
-        return p->tables.data[expr->ref].name;
-    case VYRE_OP_CALL:
-        return p->functions.data[expr->ref].name;
-    default:
-        return "an f32 value";
-    }
+    const char *name = vy_expr_name(p, expr);
+    return name ? name : "a value that is neither bool, u32 nor i32";
 }
 
 static void fail_placement(const syncs *s, const vy_stmt *sync)
@@ -73,9 +59,10 @@ static void fail_placement(const syncs *s, const vy_stmt *sync)
         vy_validator_fail(s->v, sync->loc,
                           "grid_sync stands at %s, and the host cannot evaluate the %s of the "
                           "`%s` before a dispatch: `%.60s`. Fix: use only literals, params, "
-                          "lengths, num_groups, group_size and indices of such loops there",
+                          "indices of such loops, %s there",
                           path, bad->kind == VY_STMT_IF ? "condition" : "range",
-                          vy_stmt_text((vy_stmt_kind)bad->kind), offender_text(s));
+                          vy_stmt_text((vy_stmt_kind)bad->kind), offender_text(s),
+                          vy_host_parts(s->v->program));
     } else if (bad->kind == VY_STMT_FOR) {
         vy_validator_fail(s->v, sync->loc,
                           "grid_sync stands at %s, within more than %u loops. Fix: join some of "

@@ -24,6 +24,23 @@ bool vy_stmt_has_lists(vy_stmt_kind kind)
     }
 }
 
+uint32_t vy_declared_variable(const vy_stmt *stmt)
+{
+    switch (stmt->kind) {
+    case VY_STMT_LET:
+    case VY_STMT_VAR:
+    case VY_STMT_ARRAY:
+        return stmt->ref;
+    case VY_STMT_ATOMIC:
+    case VY_STMT_UNIFORM_LOAD:
+    case VY_STMT_CALL:
+    case VY_STMT_SUBGROUP:
+        return stmt->result;
+    default:
+        return 0;
+    }
+}
+
 vy_walk_event vy_walk_next(vy_walk *walk, uint32_t *out_stmt)
 {
     const vy_stmt *stmts = walk->program->stmts.data;

@@ -26,6 +26,8 @@ void vy_walk_begin(vy_walk *walk, const vyre_program *program, uint32_t first);
 vy_walk_event vy_walk_next(vy_walk *walk, uint32_t *out_stmt);
 
 bool vy_stmt_has_lists(vy_stmt_kind kind);
+/* The variable that a statement declares in the list where it stands, or 0. */
+uint32_t vy_declared_variable(const vy_stmt *stmt);
 
 /* The ranges of a statement in evaluation order. */
 static inline const vy_range *vy_stmt_range(const vy_stmt *stmt, uint32_t i)

@@ -8,41 +8,55 @@
 uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
 {
     uint32_t at = var - b->var_base;
-    return var >= b->var_base && at < b->var_count ? at + 1 : 0;
+    return var >= b->var_base && at < b->var_count ? b->first_key[at] : 0;
 }
+
+static uint32_t keys_of(const vy_var *var)
+{
+    return var->kind == VY_VAR_ARRAY ? 1 : vy_type_components((vyre_type)var->type);
+}
+
+uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var)
+{
+    return keys_of(&b->program->vars.data[var]);
+}
+
+/* Of each function: up to four components of its value, then whether it has returned. */
+#define FUNCTION_KEYS 5u
 
 uint32_t vy_key_budget(const vy_ssa_builder *b)
 {
-    return b->var_count + 1;
+    return b->first_hidden;
 }
 
 uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function)
 {
-    return b->var_count + 2 + 2 * function;
+    return b->first_hidden + 1 + FUNCTION_KEYS * function;
 }
 
 uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function)
 {
-    return b->var_count + 3 + 2 * function;
+    return vy_key_value(b, function) + FUNCTION_KEYS - 1;
 }
 
 vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key)
 {
-    if (key <= b->var_count) {
-        return (vyre_type)b->program->vars.data[b->var_base + key - 1].type;
+    if (key < b->first_hidden) {
+        return vy_type_component((vyre_type)b->program->vars.data[b->key_vars[key]].type);
     }
     if (key == vy_key_budget(b)) {
         return VYRE_TYPE_U32;
     }
-    uint32_t function = (key - b->var_count - 2) / 2;
-    return key == vy_key_left(b, function)
-               ? VYRE_TYPE_BOOL
-               : (vyre_type)b->program->functions.data[function].return_type;
+    uint32_t function = (key - b->first_hidden - 1) / FUNCTION_KEYS;
+    if (key == vy_key_left(b, function)) {
+        return VYRE_TYPE_BOOL;
+    }
+    return vy_type_component((vyre_type)b->program->functions.data[function].return_type);
 }
 
 const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key)
 {
-    return key && key <= b->var_count ? b->program->vars.data[b->var_base + key - 1].name : NULL;
+    return key && key < b->first_hidden ? b->program->vars.data[b->key_vars[key]].name : NULL;
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
@@ -114,14 +128,17 @@ void vy_build_branch(vy_ssa_builder *b, uint32_t cond, uint32_t yes, uint32_t no
     b->block = 0;
 }
 
-static void bind(vy_ssa_builder *b, uint32_t var, uint32_t value)
+static void bind(vy_ssa_builder *b, uint32_t var, vy_parts value)
 {
-    vy_ins *ins = &b->ssa->ins.data[value];
     const char *name = b->program->vars.data[var].name;
-    if (value && ins->op != VYRE_OP_LITERAL && !ins->name) {
-        ins->name = name;
+    uint32_t key = vy_key(b, var), count = vy_key_count(b, var);
+    for (uint32_t c = 0; c < count && c < value.count; c++) {
+        vy_ins *ins = &b->ssa->ins.data[value.id[c]];
+        if (value.id[c] && ins->op != VYRE_OP_LITERAL && !ins->name) {
+            ins->name = name;
+        }
+        vy_build_assign(b, key ? key + c : 0, value.id[c]);
     }
-    vy_build_assign(b, vy_key(b, var), value);
 }
 
 /* ---- A segment's start and its ways out -------------------------------------------------------
@@ -139,27 +156,56 @@ static uint32_t array_of(vy_ssa_builder *b, uint32_t var)
     return index;
 }
 
+/* Words of one component of a spilled value. */
+static uint32_t component_words(vyre_type type)
+{
+    return vy_type_width(type) == 64 ? 2 : 1;
+}
+
+static vy_parts load_slots(vy_ssa_builder *b, const vy_var *decl, uint32_t slot)
+{
+    vyre_type type = vy_element_value_type((vyre_type)decl->type);
+    vy_parts parts = {.count = vy_type_components(type)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        vy_ins load = {.op = VY_SSA_SPILL_LOAD,
+                       .type = (uint8_t)vy_type_component(type),
+                       .ref = slot + c * component_words(type),
+                       .name = decl->name,
+                       .loc = b->segment->loc};
+        parts.id[c] = vy_build_ins(b, load);
+    }
+    return parts;
+}
+
+static void store_slots(vy_ssa_builder *b, vyre_type type, vy_parts parts, uint32_t slot,
+                        vy_loc loc)
+{
+    for (uint32_t c = 0; c < parts.count; c++) {
+        (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_SPILL_STORE,
+                                       .ref = slot + c * component_words(type),
+                                       .arg = {parts.id[c]},
+                                       .loc = loc});
+    }
+}
+
 static void load_spilled(vy_ssa_builder *b, uint32_t var)
 {
     const vy_var *decl = &b->program->vars.data[var];
     const vy_var_crossing *crossing = &b->split->vars[var];
-    vy_ins load = {.op = VY_SSA_SPILL_LOAD,
-                   .type = decl->type,
-                   .ref = crossing->slot,
-                   .name = decl->name,
-                   .loc = b->segment->loc};
     if (decl->kind != VY_VAR_ARRAY) {
-        vy_build_assign(b, vy_key(b, var), vy_build_ins(b, load));
+        bind(b, var, load_slots(b, decl, crossing->slot));
         return;
     }
-    uint32_t array = array_of(b, var);
-    for (uint32_t i = 0; i < crossing->words && array; i++) {
-        load.ref = crossing->slot + i;
+    vyre_type type = vy_element_value_type((vyre_type)decl->type);
+    uint32_t array = array_of(b, var), words = crossing->words / decl->array_count;
+    for (uint32_t i = 0; i < decl->array_count && array; i++) {
         uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, i);
-        uint32_t value = vy_build_ins(b, load);
-        (void)vy_build_ins(
-            b, (vy_ins){
-                   .op = VY_SSA_ARRAY_STORE, .ref = array, .arg = {index, value}, .loc = load.loc});
+        vy_parts parts = load_slots(b, decl, crossing->slot + i * words);
+        uint32_t value = vy_build_put_together(b, parts, type, b->segment->loc);
+        (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_ARRAY_STORE,
+                                       .ref = array,
+                                       .arg = {index, value},
+                                       .loc = b->segment->loc});
     }
 }
 
@@ -177,7 +223,7 @@ static void load_value(vy_ssa_builder *b, uint32_t var)
                       .loc = decl->loc};
         vy_build_assign(b, vy_key(b, var), vy_build_ins(b, ins));
     } else if (crossing->crossing == VY_CROSSING_RECOMPUTE) {
-        uint32_t value = vy_build_range(b, b->program->stmts.data[crossing->statement].x);
+        vy_parts value = vy_build_value(b, b->program->stmts.data[crossing->statement].x);
         bind(b, var, value);
     }
 }
@@ -207,9 +253,22 @@ static void begin_segment(vy_ssa_builder *b)
             (void)vy_build_ins(b,
                                (vy_ins){.op = VY_SSA_ARRAY_ZERO, .ref = array, .loc = decl->loc});
         } else {
-            vy_build_assign(b, vy_key(b, var), vy_build_zero(b, (vyre_type)decl->type));
+            uint32_t zero = vy_build_zero(b, vy_type_component((vyre_type)decl->type));
+            for (uint32_t c = 0; c < vy_key_count(b, var); c++) {
+                vy_build_assign(b, vy_key(b, var) + c, zero);
+            }
         }
     }
+}
+
+/* The components of a variable's value where the builder stands. */
+static vy_parts current_value(vy_ssa_builder *b, uint32_t var)
+{
+    vy_parts parts = {.count = vy_key_count(b, var)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        parts.id[c] = b->current[vy_key(b, var) + c];
+    }
+    return parts;
 }
 
 static void end_segment(vy_ssa_builder *b, vy_loc loc)
@@ -218,22 +277,22 @@ static void end_segment(vy_ssa_builder *b, vy_loc loc)
         uint32_t var = b->split->var_lists.data[b->segment->first_out + i];
         const vy_var_crossing *crossing = &b->split->vars[var];
         const vy_var *decl = &b->program->vars.data[var];
-        vy_ins store = {.op = VY_SSA_SPILL_STORE, .ref = crossing->slot, .loc = loc};
+        vyre_type type = vy_element_value_type((vyre_type)decl->type);
         if (decl->kind != VY_VAR_ARRAY) {
-            store.arg[0] = b->current[vy_key(b, var)];
-            (void)vy_build_ins(b, store);
+            store_slots(b, type, current_value(b, var), crossing->slot, loc);
             continue;
         }
-        for (uint32_t w = 0; w < crossing->words; w++) {
-            uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, w);
+        uint32_t words = crossing->words / decl->array_count;
+        for (uint32_t e = 0; e < decl->array_count; e++) {
+            uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, e);
             vy_ins load = {.op = VY_SSA_ARRAY_LOAD,
-                           .type = decl->type,
+                           .type = (uint8_t)type,
                            .ref = b->arrays[var - b->var_base],
                            .arg = {index},
                            .loc = loc};
-            store.ref = crossing->slot + w;
-            store.arg[0] = vy_build_ins(b, load);
-            (void)vy_build_ins(b, store);
+            uint32_t value = vy_build_ins(b, load);
+            vy_parts parts = vy_build_take_apart(b, value, type, loc);
+            store_slots(b, type, parts, crossing->slot + e * words, loc);
         }
     }
     if (b->block) {
@@ -249,7 +308,9 @@ static void build_store(vy_ssa_builder *b, const vy_stmt *stmt)
 {
     vy_ins ins = {.op = VY_SSA_STORE, .ref = stmt->ref, .loc = stmt->loc};
     ins.arg[0] = vy_build_range(b, stmt->x);
-    ins.arg[1] = vy_build_range(b, stmt->y);
+    vy_parts parts = vy_build_value(b, stmt->y);
+    vyre_type type = (vyre_type)b->program->exprs.data[stmt->y.root].type;
+    ins.arg[1] = vy_build_put_together(b, parts, type, stmt->loc);
     if (stmt->kind == VY_STMT_ARRAY_STORE) {
         ins.op = VY_SSA_ARRAY_STORE;
         ins.ref = b->arrays[stmt->ref - b->var_base];
@@ -271,7 +332,40 @@ static void build_atomic(vy_ssa_builder *b, const vy_stmt *stmt)
                                                  : b->program->buffers.data[stmt->ref].type;
     uint32_t value = vy_build_ins(b, ins);
     if (stmt->result) {
-        bind(b, stmt->result, value);
+        bind(b, stmt->result, (vy_parts){1, {value}});
+    }
+}
+
+static vy_parts take_part(const vy_parts *parts, uint32_t c)
+{
+    return (vy_parts){parts->count ? 1 : 0, {parts->id[parts->count > 1 ? c : 0]}};
+}
+
+/* Component by component, but for a ballot, which gives a vector. */
+static void build_subgroup(vy_ssa_builder *b, const vy_stmt *stmt)
+{
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+    vy_parts x = vy_build_value(b, stmt->x), y = vy_build_value(b, stmt->y), result = {0};
+    bool is_ballot = info->kind == VY_SUBGROUP_BALLOT;
+    vyre_type type = VYRE_TYPE_BOOL;
+    if (stmt->x.root) {
+        type = vy_type_component((vyre_type)b->program->exprs.data[stmt->x.root].type);
+    }
+    uint32_t count = x.count ? x.count : 1;
+    for (uint32_t c = 0; c < count && b->block; c++) {
+        vy_parts one = take_part(&x, c), lane = take_part(&y, c);
+        vy_ins ins = {.op = VY_SSA_SUBGROUP,
+                      .type = (uint8_t)(is_ballot ? VYRE_TYPE_U32X4 : type),
+                      .subgroup = stmt->subgroup,
+                      .arg = {one.id[0], lane.id[0]},
+                      .loc = stmt->loc};
+        result.id[result.count++] = vy_build_ins(b, ins);
+    }
+    if (is_ballot) {
+        result = vy_build_take_apart(b, result.id[0], VYRE_TYPE_U32X4, stmt->loc);
+    }
+    if (stmt->result) {
+        bind(b, stmt->result, result);
     }
 }
 
@@ -283,16 +377,17 @@ static void build_barrier(vy_ssa_builder *b, vy_loc loc)
 static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
 {
     uint32_t index = vy_build_range(b, stmt->x);
-    vy_ins ins = {.op = VYRE_OP_LOAD,
-                  .type = b->program->buffers.data[stmt->ref].type,
-                  .ref = stmt->ref,
-                  .arg = {index},
-                  .loc = stmt->loc};
+    vy_ins ins = {
+        .op = VYRE_OP_LOAD,
+        .type = (uint8_t)vy_element_value_type((vyre_type)b->program->buffers.data[stmt->ref].type),
+        .ref = stmt->ref,
+        .arg = {index},
+        .loc = stmt->loc};
     build_barrier(b, stmt->loc);
     uint32_t value = vy_build_ins(b, ins);
     build_barrier(b, stmt->loc);
     if (stmt->result) {
-        bind(b, stmt->result, value);
+        bind(b, stmt->result, vy_build_take_apart(b, value, (vyre_type)ins.type, stmt->loc));
     }
 }
 
@@ -308,7 +403,7 @@ static void build_array(vy_ssa_builder *b, const vy_stmt *stmt)
 
 static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
 {
-    uint32_t value = vy_build_range(b, stmt->x);
+    vy_parts value = vy_build_value(b, stmt->x);
     if (b->activation->function) {
         vy_build_return_value(b, value);
     } else {
@@ -319,12 +414,12 @@ static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
 static void build_stmt(vy_ssa_builder *b, uint32_t index)
 {
     const vy_stmt *stmt = &b->program->stmts.data[index];
-    uint32_t value;
+    vy_parts value;
     switch ((vy_stmt_kind)stmt->kind) {
     case VY_STMT_LET:
     case VY_STMT_VAR:
     case VY_STMT_ASSIGN:
-        value = vy_build_range(b, stmt->x);
+        value = vy_build_value(b, stmt->x);
         bind(b, stmt->ref, value);
         break;
     case VY_STMT_ARRAY:
@@ -337,11 +432,14 @@ static void build_stmt(vy_ssa_builder *b, uint32_t index)
     case VY_STMT_ATOMIC:
         build_atomic(b, stmt);
         break;
+    case VY_STMT_SUBGROUP:
+        build_subgroup(b, stmt);
+        break;
     case VY_STMT_UNIFORM_LOAD:
         build_uniform_load(b, stmt);
         break;
     case VY_STMT_CALL:
-        value = vy_build_range(b, stmt->x);
+        value = vy_build_value(b, stmt->x);
         if (stmt->result) {
             bind(b, stmt->result, value);
         }
@@ -412,7 +510,20 @@ static void allocate(vy_ssa_builder *b)
         b->var_base = bounds->var_begin;
         b->var_count = bounds->var_end - bounds->var_begin;
     }
-    b->key_count = b->var_count + 2 + (bounds->has_call ? 2 * b->program->functions.count : 0);
+    b->first_key = vy_arena_alloc(b->arena, b->var_count, sizeof *b->first_key);
+    b->first_hidden = 1;
+    for (uint32_t v = 0; b->first_key && v < b->var_count; v++) {
+        b->first_key[v] = b->first_hidden;
+        b->first_hidden += keys_of(&b->program->vars.data[b->var_base + v]);
+    }
+    b->key_vars = vy_arena_alloc(b->arena, b->first_hidden, sizeof *b->key_vars);
+    for (uint32_t v = 0; b->key_vars && v < b->var_count; v++) {
+        for (uint32_t c = 0; c < keys_of(&b->program->vars.data[b->var_base + v]); c++) {
+            b->key_vars[b->first_key[v] + c] = b->var_base + v;
+        }
+    }
+    b->key_count =
+        b->first_hidden + 1 + (bounds->has_call ? FUNCTION_KEYS * b->program->functions.count : 0);
     b->values = vy_arena_alloc(b->arena, b->expr_count, sizeof *b->values);
     b->arrays = vy_arena_alloc(b->arena, b->var_count, sizeof *b->arrays);
     b->current = vy_arena_alloc(b->arena, b->key_count, sizeof *b->current);

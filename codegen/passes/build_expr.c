@@ -24,31 +24,105 @@ uint32_t vy_build_zero(vy_ssa_builder *b, vyre_type type)
     return vy_ssa_literal(b->ssa, type, 0);
 }
 
-static uint32_t value_of(const vy_ssa_builder *b, uint32_t expr)
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static vyre_type type_of(const vy_ssa_builder *b, uint32_t expr)
+{
+    return (vyre_type)b->program->exprs.data[expr].type;
+}
+
+static vy_parts value_of(const vy_ssa_builder *b, uint32_t expr)
 {
     uint32_t at = expr - b->expr_base;
-    return expr >= b->expr_base && at < b->expr_count ? b->values[at] : 0;
+    vy_parts parts = {0};
+    if (expr < b->expr_base || at >= b->expr_count) {
+        return parts;
+    }
+    parts.count = vy_type_components(type_of(b, expr));
+    if (parts.count < 2) {
+        parts.count = 1; /* a call without a value too */
+        parts.id[0] = b->values[at];
+        return parts;
+    }
+    for (uint32_t c = 0; c < parts.count && b->values[at] + c < b->parts.count; c++) {
+        parts.id[c] = b->parts.data[b->values[at] + c];
+    }
+    return parts;
 }
+
+static void keep_value(vy_ssa_builder *b, uint32_t expr, vy_parts value)
+{
+    uint32_t *at = &b->values[expr - b->expr_base];
+    if (vy_type_components(type_of(b, expr)) < 2) {
+        *at = value.id[0];
+        return;
+    }
+    *at = b->parts.count;
+    for (uint32_t c = 0; c < value.count; c++) {
+        (void)vy_vec_push(b->arena, &b->parts, value.id[c]);
+    }
+}
+
+/* Component `c`; a scalar counts for all. */
+static uint32_t part(const vy_parts *parts, uint32_t c)
+{
+    return parts->id[parts->count > 1 ? c : 0];
+}
+
+vy_parts vy_build_take_apart(vy_ssa_builder *b, uint32_t value, vyre_type type, vy_loc loc)
+{
+    vy_parts parts = {.count = vy_type_components(type)};
+    if (parts.count < 2) {
+        return (vy_parts){1, {value}};
+    }
+    for (uint32_t c = 0; c < parts.count; c++) {
+        parts.id[c] = vy_build_ins(b, (vy_ins){.op = VY_SSA_COMPONENT,
+                                               .type = (uint8_t)vy_type_component(type),
+                                               .ref = c,
+                                               .arg = {value},
+                                               .loc = loc});
+    }
+    return parts;
+}
+
+uint32_t vy_build_put_together(vy_ssa_builder *b, vy_parts parts, vyre_type type, vy_loc loc)
+{
+    if (parts.count < 2) {
+        return parts.id[0];
+    }
+    vy_ins ins = {.op = VY_SSA_COMPOSE, .type = (uint8_t)type, .loc = loc};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        ins.arg[c] = parts.id[c];
+    }
+    return vy_build_ins(b, ins);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Parameters are bound before the body; what the function declares is forgotten behind it, so that
  * the next call finds nothing. */
-static uint32_t build_call(vy_ssa_builder *b, const vy_expr *expr)
+static vy_parts build_call(vy_ssa_builder *b, const vy_expr *expr)
 {
     const vyre_program *program = b->program;
     uint32_t f = expr->ref;
     const vy_function *function = &program->functions.data[f];
     vyre_type type = (vyre_type)function->return_type;
+    uint32_t components = vy_type_components(type), value_key = vy_key_value(b, f);
     vy_activation *outer = b->activation, activation = {.function = f};
     const vy_bounds *bounds = &b->split->functions[f].bounds;
+    vy_parts value = {.count = components ? components : 1};
     if (!vy_build_deeper(b, expr->loc)) {
-        return 0;
+        return value;
     }
     for (uint32_t i = 0; i < function->parameter_count && i < expr->arg[1]; i++) {
-        uint32_t argument = program->call_args.data[expr->arg[0] + i];
-        vy_build_assign(b, vy_key(b, function->first_parameter + i), value_of(b, argument));
+        vy_parts argument = value_of(b, program->call_args.data[expr->arg[0] + i]);
+        uint32_t key = vy_key(b, function->first_parameter + i);
+        for (uint32_t c = 0; key && c < argument.count; c++) {
+            vy_build_assign(b, key + c, argument.id[c]);
+        }
     }
-    if (type != VYRE_TYPE_VOID) {
-        vy_build_assign(b, vy_key_value(b, f), vy_build_zero(b, type));
+    for (uint32_t c = 0; c < components; c++) {
+        vy_build_assign(b, value_key + c, vy_build_zero(b, vy_type_component(type)));
     }
     b->activation = &activation;
     if (b->split->functions[f].returns_early) {
@@ -63,66 +137,193 @@ static uint32_t build_call(vy_ssa_builder *b, const vy_expr *expr)
     }
     b->activation = outer;
     b->depth--;
-    uint32_t value = type == VYRE_TYPE_VOID ? 0 : b->current[vy_key_value(b, f)];
+    for (uint32_t c = 0; c < components; c++) {
+        value.id[c] = b->current[value_key + c];
+        b->current[value_key + c] = 0;
+    }
     for (uint32_t v = bounds->var_begin; v < bounds->var_end; v++) {
-        if (program->vars.data[v].function == f) {
-            b->current[vy_key(b, v)] = 0;
+        for (uint32_t c = 0; program->vars.data[v].function == f && c < vy_key_count(b, v); c++) {
+            b->current[vy_key(b, v) + c] = 0;
         }
     }
-    b->current[vy_key_value(b, f)] = 0;
     b->current[vy_key_left(b, f)] = 0;
     return value;
 }
+
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 static uint32_t build_length(vy_ssa_builder *b, const vy_expr *expr)
 {
     const vy_buffer *buffer = &b->program->buffers.data[expr->ref];
     const vy_expr *count = &b->program->exprs.data[buffer->count.root];
     if (buffer->mode == VYRE_BUFFER_SHARED && count->op == VYRE_OP_LITERAL) {
-        return vy_ssa_literal(b->ssa, VYRE_TYPE_U32, count->bits);
+        return vy_ssa_literal(b->ssa, VYRE_TYPE_U32, count->bits[0]);
     }
     return vy_build_ins(
         b,
         (vy_ins){.op = VYRE_OP_LENGTH, .type = VYRE_TYPE_U32, .ref = expr->ref, .loc = expr->loc});
 }
 
-static uint32_t build_expr(vy_ssa_builder *b, const vy_expr *expr)
+static vy_parts build_literal(vy_ssa_builder *b, const vy_expr *expr)
+{
+    vyre_type type = (vyre_type)expr->type;
+    vy_parts parts = {.count = vy_type_components(type)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        parts.id[c] = vy_ssa_literal(b->ssa, vy_type_component(type), vy_expr_literal(expr, c));
+    }
+    return parts;
+}
+
+static vy_parts build_variable(vy_ssa_builder *b, const vy_expr *expr)
+{
+    vyre_type type = (vyre_type)expr->type;
+    uint32_t key = vy_key(b, expr->ref);
+    vy_parts parts = {.count = vy_type_components(type)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        uint32_t value = key ? b->current[key + c] : 0;
+        parts.id[c] = value ? value : vy_build_zero(b, vy_type_component(type));
+    }
+    return parts;
+}
+
+static vy_parts build_param(vy_ssa_builder *b, const vy_expr *expr)
+{
+    vyre_type type = (vyre_type)expr->type;
+    vy_parts parts = {.count = vy_type_components(type)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        parts.id[c] = vy_build_ins(b, (vy_ins){.op = VYRE_OP_PARAM,
+                                               .type = (uint8_t)vy_type_component(type),
+                                               .ref = expr->ref,
+                                               .bits = c,
+                                               .loc = expr->loc});
+    }
+    return parts;
+}
+
+static vy_parts build_vector(const vy_ssa_builder *b, const vy_expr *expr)
+{
+    uint32_t given = vy_expr_operand_count(expr);
+    vy_parts parts = {.count = vy_type_components((vyre_type)expr->type)};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < given; i++) {
+        vy_parts operand = value_of(b, expr->arg[i]);
+        for (uint32_t c = 0; c < operand.count && count < parts.count; c++) {
+            parts.id[count++] = operand.id[c];
+        }
+    }
+    for (; count < parts.count; count++) {
+        parts.id[count] = parts.id[0]; /* one scalar for all */
+    }
+    return parts;
+}
+
+static vy_parts build_swizzle(const vy_ssa_builder *b, const vy_expr *expr)
+{
+    vy_parts operand = value_of(b, expr->arg[0]), parts = {.count = vy_swizzle_count(expr->ref)};
+    for (uint32_t c = 0; c < parts.count; c++) {
+        parts.id[c] = operand.id[vy_swizzle_component(expr->ref, c)];
+    }
+    return parts;
+}
+
+/* Any, all, dot: over the components from x on. */
+static vy_parts build_reduction(vy_ssa_builder *b, const vy_expr *expr)
+{
+    vyre_type type = (vyre_type)expr->type;
+    vyre_op op = expr->op == VYRE_OP_ANY   ? VYRE_OP_LOGICAL_OR
+                 : expr->op == VYRE_OP_ALL ? VYRE_OP_LOGICAL_AND
+                                           : VYRE_OP_ADD;
+    vy_parts x = value_of(b, expr->arg[0]), y = value_of(b, expr->arg[1]);
+    uint32_t sum = 0;
+    for (uint32_t c = 0; c < x.count; c++) {
+        uint32_t term = x.id[c];
+        if (expr->op == VYRE_OP_DOT) {
+            term = vy_build_op2(b, VYRE_OP_MUL, type, term, y.id[c], expr->loc);
+        }
+        sum = c ? vy_build_op2(b, op, type, sum, term, expr->loc) : term;
+    }
+    return (vy_parts){1, {sum}};
+}
+
+static vy_parts build_indexed(vy_ssa_builder *b, const vy_expr *expr)
 {
     vy_ins ins = {.op = expr->op, .type = expr->type, .ref = expr->ref, .loc = expr->loc};
+    if (expr->op == VYRE_OP_ELEMENT) {
+        ins.op = VY_SSA_ARRAY_LOAD;
+        ins.ref = b->arrays[expr->ref - b->var_base];
+    }
+    ins.arg[0] = value_of(b, expr->arg[0]).id[0];
+    uint32_t value = vy_build_ins(b, ins);
+    return vy_build_take_apart(b, value, (vyre_type)expr->type, expr->loc);
+}
+
+static vy_parts build_operator(vy_ssa_builder *b, const vy_expr *expr)
+{
+    vy_parts operands[4] = {{0}}, parts = {.count = vy_type_components((vyre_type)expr->type)};
+    uint32_t count = vy_expr_operand_count(expr);
+    for (uint32_t i = 0; i < count && i < 4; i++) {
+        operands[i] = value_of(b, expr->arg[i]);
+    }
+    for (uint32_t c = 0; c < parts.count; c++) {
+        vy_ins ins = {.op = expr->op,
+                      .type = (uint8_t)vy_type_component((vyre_type)expr->type),
+                      .loc = expr->loc};
+        for (uint32_t i = 0; i < count && i < 4; i++) {
+            ins.arg[i] = part(&operands[i], c);
+        }
+        parts.id[c] = vy_build_ins(b, ins);
+    }
+    return parts;
+}
+
+static vy_parts build_expr(vy_ssa_builder *b, const vy_expr *expr)
+{
     switch ((int)expr->op) {
     case VYRE_OP_LITERAL:
-        return vy_ssa_literal(b->ssa, (vyre_type)expr->type,
-                              expr->type == VYRE_TYPE_BOOL ? expr->bits != 0 : expr->bits);
-    case VYRE_OP_VARIABLE: {
-        uint32_t value = b->current[vy_key(b, expr->ref)];
-        return value ? value : vy_build_zero(b, (vyre_type)expr->type);
-    }
+        return build_literal(b, expr);
+    case VYRE_OP_VARIABLE:
+        return build_variable(b, expr);
+    case VYRE_OP_PARAM:
+        return build_param(b, expr);
     case VYRE_OP_CALL:
         return build_call(b, expr);
     case VYRE_OP_LENGTH:
-        return build_length(b, expr);
+        return (vy_parts){1, {build_length(b, expr)}};
+    case VYRE_OP_BUILTIN:
+        return (vy_parts){1,
+                          {vy_build_ins(b, (vy_ins){.op = VYRE_OP_BUILTIN,
+                                                    .type = expr->type,
+                                                    .ref = expr->ref,
+                                                    .loc = expr->loc})}};
+    case VYRE_OP_LOAD:
+    case VYRE_OP_TABLE:
     case VYRE_OP_ELEMENT:
-        ins.op = VY_SSA_ARRAY_LOAD;
-        ins.ref = b->arrays[expr->ref - b->var_base];
-        break;
+        return build_indexed(b, expr);
+    case VYRE_OP_VECTOR:
+        return build_vector(b, expr);
+    case VYRE_OP_SWIZZLE:
+        return build_swizzle(b, expr);
+    case VYRE_OP_ANY:
+    case VYRE_OP_ALL:
+    case VYRE_OP_DOT:
+        return build_reduction(b, expr);
     default:
-        break;
+        return build_operator(b, expr);
     }
-    uint32_t count = vy_ssa_operand_count(&ins);
-    for (uint32_t i = 0; i < count && i < 4; i++) {
-        ins.arg[i] = value_of(b, expr->arg[i]);
+}
+
+vy_parts vy_build_value(vy_ssa_builder *b, vy_range range)
+{
+    if (!range.root) {
+        return (vy_parts){0};
     }
-    return vy_build_ins(b, ins);
+    for (uint32_t e = range.begin; e < range.end && b->block && !vy_build_stopped(b); e++) {
+        keep_value(b, e, build_expr(b, &b->program->exprs.data[e]));
+    }
+    return value_of(b, range.root);
 }
 
 uint32_t vy_build_range(vy_ssa_builder *b, vy_range range)
 {
-    if (!range.root) {
-        return 0;
-    }
-    for (uint32_t e = range.begin; e < range.end && b->block && !vy_build_stopped(b); e++) {
-        uint32_t value = build_expr(b, &b->program->exprs.data[e]);
-        b->values[e - b->expr_base] = value;
-    }
-    return value_of(b, range.root);
+    return vy_build_value(b, range).id[0];
 }

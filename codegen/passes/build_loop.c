@@ -55,6 +55,14 @@ static void add_key(const vy_ssa_builder *b, vy_loop *loop, uint32_t key)
     }
 }
 
+static void add_value_keys(const vy_ssa_builder *b, vy_loop *loop, uint32_t function)
+{
+    vyre_type type = (vyre_type)b->program->functions.data[function].return_type;
+    for (uint32_t c = 0; c < vy_type_components(type); c++) {
+        add_key(b, loop, vy_key_value(b, function) + c);
+    }
+}
+
 /* A loop statement with the phis of what it assigns; the header stays open for an index. */
 static vy_loop *begin_loop(vy_ssa_builder *b, uint32_t index)
 {
@@ -65,19 +73,23 @@ static vy_loop *begin_loop(vy_ssa_builder *b, uint32_t index)
     if (!loop) {
         return NULL;
     }
-    loop->keys = vy_arena_alloc(b->arena, facts->assigned_count + 3u, sizeof *loop->keys);
-    loop->phis = vy_arena_alloc(b->arena, facts->assigned_count + 3u, sizeof *loop->phis);
+    uint32_t most = 4 * facts->assigned_count + 6u;
+    loop->keys = vy_arena_alloc(b->arena, most, sizeof *loop->keys);
+    loop->phis = vy_arena_alloc(b->arena, most, sizeof *loop->phis);
     if (vy_build_stopped(b)) {
         return NULL;
     }
     for (uint32_t i = 0; i < facts->assigned_count; i++) {
-        add_key(b, loop, vy_key(b, b->split->assigned.data[facts->first_assigned + i]));
+        uint32_t var = b->split->assigned.data[facts->first_assigned + i], key = vy_key(b, var);
+        for (uint32_t c = 0; key && c < vy_key_count(b, var); c++) {
+            add_key(b, loop, key + c);
+        }
     }
     if (facts->draws_budget) {
         add_key(b, loop, vy_key_budget(b));
     }
     if (function && facts->has_return) {
-        add_key(b, loop, vy_key_value(b, function));
+        add_value_keys(b, loop, function);
         add_key(b, loop, vy_key_left(b, function));
     }
     for (uint32_t k = 0; k < loop->key_count; k++) {
@@ -250,7 +262,7 @@ static uint32_t count_trips(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *pl
     }
     const vy_ins *ins = &b->ssa->ins.data[plan->step];
     if (ins->op == VYRE_OP_LITERAL) {
-        uint32_t bits = ins->bits ? ins->bits : 1;
+        uint64_t bits = ins->bits ? ins->bits : 1;
         step = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, bits);
         plan->step = vy_ssa_literal(b->ssa, plan->type, bits);
     } else {
@@ -363,11 +375,11 @@ vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc)
     if (!loop) {
         return NULL;
     }
-    loop->keys = vy_arena_alloc(b->arena, 2, sizeof *loop->keys);
+    loop->keys = vy_arena_alloc(b->arena, 5, sizeof *loop->keys);
     if (!loop->keys) {
         return NULL;
     }
-    add_key(b, loop, vy_key_value(b, function));
+    add_value_keys(b, loop, function);
     if (b->split->functions[function].draws_budget) {
         add_key(b, loop, vy_key_budget(b));
     }
@@ -384,11 +396,11 @@ void vy_build_exit_end(vy_ssa_builder *b, vy_loop *loop)
     end_loop(b, loop);
 }
 
-void vy_build_return_value(vy_ssa_builder *b, uint32_t value)
+void vy_build_return_value(vy_ssa_builder *b, vy_parts value)
 {
     vy_activation *activation = b->activation;
-    if (value) {
-        vy_build_assign(b, vy_key_value(b, activation->function), value);
+    for (uint32_t c = 0; c < value.count; c++) {
+        vy_build_assign(b, vy_key_value(b, activation->function) + c, value.id[c]);
     }
     if (!activation->exit) {
         return; /* nothing of the function follows */

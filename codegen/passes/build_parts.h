@@ -60,21 +60,34 @@ typedef struct vy_ssa_builder {
     vyre_diag *diag;
     uint32_t block, depth;
     vy_activation *activation;
-    uint32_t expr_base, expr_count, var_base, var_count, key_count;
-    uint32_t *values;  /* by expression - expr_base */
-    uint32_t *current; /* by key */
-    uint32_t *arrays;  /* by variable - var_base: private array */
-    uint32_t *stamp;   /* by key: the last collection that met it */
-    uint32_t *place;   /* by key: where */
+    uint32_t expr_base, expr_count, var_base, var_count, key_count, first_hidden;
+    uint32_t *values;    /* by expression - expr_base; of a vector the place of its first component
+                            in `parts` */
+    uint32_t *first_key; /* by variable - var_base: of its components, one behind the other */
+    uint32_t *key_vars;  /* by key of a variable: the variable */
+    uint32_t *current;   /* by key */
+    uint32_t *arrays;    /* by variable - var_base: private array */
+    uint32_t *stamp;     /* by key: the last collection that met it */
+    uint32_t *place;     /* by key: where */
     uint32_t stamp_now;
     VY_VEC(vy_undo) log;
     VY_VEC(vy_delta) deltas;
     VY_VEC(uint32_t) rows;  /* values of edges */
     VY_VEC(uint32_t) order; /* blocks as they were placed */
+    VY_VEC(uint32_t) parts; /* components of vectors */
 } vy_ssa_builder;
 
-/* Keys of the hidden variables: while trips left, a function's value, whether it has returned. */
+/* A value: one instruction for each component; count 0: there is none. */
+typedef struct vy_parts {
+    uint32_t count, id[4];
+} vy_parts;
+
+/* The first key of a variable, whose components follow; 0 where the segment does not know it. */
 uint32_t vy_key(vy_ssa_builder *b, uint32_t var);
+/* How many keys it has. */
+uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var);
+/* Keys of the hidden variables: while trips left, a function's value (the first of its components),
+ * whether it has returned. */
 uint32_t vy_key_budget(const vy_ssa_builder *b);
 uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function);
 uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function);
@@ -98,7 +111,13 @@ uint32_t vy_build_ins(vy_ssa_builder *b, vy_ins ins);
 uint32_t vy_build_op1(vy_ssa_builder *b, vyre_op op, vyre_type type, uint32_t x, vy_loc loc);
 uint32_t vy_build_op2(vy_ssa_builder *b, vyre_op op, vyre_type type, uint32_t x, uint32_t y,
                       vy_loc loc);
+/* The value of a scalar expression, 0 where there is none. */
 uint32_t vy_build_range(vy_ssa_builder *b, vy_range range);
+vy_parts vy_build_value(vy_ssa_builder *b, vy_range range);
+/* What COMPONENTs of a vector that was loaded as a whole are, or the scalar itself. */
+vy_parts vy_build_take_apart(vy_ssa_builder *b, uint32_t value, vyre_type type, vy_loc loc);
+/* The one value that is stored as a whole. */
+uint32_t vy_build_put_together(vy_ssa_builder *b, vy_parts parts, vyre_type type, vy_loc loc);
 uint32_t vy_build_zero(vy_ssa_builder *b, vyre_type type);
 
 /* build_control.c */
@@ -122,6 +141,6 @@ void vy_build_continue(vy_ssa_builder *b);
 /* A loop of one trip around an inlined function: how its early returns get to its end. */
 vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc);
 void vy_build_exit_end(vy_ssa_builder *b, vy_loop *loop);
-void vy_build_return_value(vy_ssa_builder *b, uint32_t value);
+void vy_build_return_value(vy_ssa_builder *b, vy_parts value);
 
 #endif

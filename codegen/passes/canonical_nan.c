@@ -1,7 +1,7 @@
-/* Pass canonical-nan: the language says that a NaN made by f32 arithmetic has the bits 0x7fc00000;
- * devices give others. Where such bits can be seen (bitcast, store, spill, copysign's sign) or mix
- * with bits that must be kept, the value goes through CANONICAL_NAN, once, behind its definition.
- * Needs nothing; keeps the blocks. Does nothing to fast_math programs.
+/* Pass canonical-nan: the language says that a NaN made by float arithmetic is the quiet one
+ * without payload (0x7fc00000); devices give others. Where such bits can be seen (bitcast, store,
+ * spill, copysign's sign) or mix with bits that must be kept, the value goes through CANONICAL_NAN,
+ * once, behind its definition. Needs nothing; keeps the blocks. Does nothing to fast_math programs.
  *
  * Values are CLEAN (right as they are, and no NaN but the one form), MADE (by arithmetic: a NaN may
  * have any bits on the device) or KEPT (bits that came from elsewhere). A phi or select is the
@@ -19,6 +19,18 @@ typedef struct nan_walk {
     uint32_t count;      /* of instructions before any was added */
 } nan_walk;
 
+static bool is_float(const vy_ins *ins)
+{
+    return vy_type_is_float((vyre_type)ins->type) && !vy_type_is_vector((vyre_type)ins->type);
+}
+
+/* Whether a subgroup operation gives another invocation's bits as they are. */
+static bool moves_bits(const vy_ins *ins)
+{
+    vy_subgroup_kind kind = vy_subgroup_get((vyre_subgroup)ins->subgroup)->kind;
+    return kind == VY_SUBGROUP_VALUE || kind == VY_SUBGROUP_LANE;
+}
+
 static uint8_t greater(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
@@ -29,9 +41,9 @@ static bool is_never_nan(const nan_walk *w, const vy_ins *ins)
     const vy_ins *x = &w->ssa->ins.data[ins->arg[0]];
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return !vy_bits_is_nan(ins->bits);
+        return !vy_float_is_nan((vyre_type)ins->type, ins->bits);
     case VYRE_OP_CAST:
-        return x->type != VYRE_TYPE_F32 || w->never_nan[ins->arg[0]];
+        return !is_float(x) || w->never_nan[ins->arg[0]];
     case VYRE_OP_SIGN:
         return true;
     case VYRE_OP_MIN:
@@ -67,26 +79,29 @@ static uint8_t phi_kind(const nan_walk *w, const vy_ins *ins)
 static uint8_t kind_of(const nan_walk *w, uint32_t value)
 {
     const vy_ins *ins = &w->ssa->ins.data[value];
-    if (ins->type != VYRE_TYPE_F32 || w->never_nan[value]) {
+    if (!is_float(ins) || w->never_nan[value]) {
         return CLEAN;
     }
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return ins->bits == 0x7fc00000u ? CLEAN : KEPT;
+        return ins->bits == vy_float_nan((vyre_type)ins->type) ? CLEAN : KEPT;
     case VY_SSA_PHI:
         return phi_kind(w, ins);
     case VYRE_OP_SELECT:
         return greater(w->kind[ins->arg[1]], w->kind[ins->arg[2]]);
     case VYRE_OP_CAST:
-        return w->kind[ins->arg[0]];
+        return w->ssa->ins.data[ins->arg[0]].type == ins->type ? w->kind[ins->arg[0]] : MADE;
     case VYRE_OP_BITCAST:
-        return w->ssa->ins.data[ins->arg[0]].type == VYRE_TYPE_F32 ? w->kind[ins->arg[0]] : KEPT;
+        return is_float(&w->ssa->ins.data[ins->arg[0]]) ? w->kind[ins->arg[0]] : KEPT;
+    case VY_SSA_SUBGROUP:
+        return moves_bits(ins) ? KEPT : MADE;
     case VYRE_OP_PARAM:
     case VYRE_OP_LOAD:
     case VYRE_OP_TABLE:
     case VY_SSA_ATOMIC:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_SPILL_LOAD:
+    case VY_SSA_COMPONENT:
         return KEPT;
     case VY_SSA_CANONICAL_NAN:
         return CLEAN;
@@ -104,8 +119,8 @@ static void find_kinds(nan_walk *w)
         for (uint32_t b = 1; b < ssa->blocks.count; b++) {
             for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
                 if (first) {
-                    w->never_nan[i] = ssa->ins.data[i].type == VYRE_TYPE_F32 &&
-                                      is_never_nan(w, &ssa->ins.data[i]);
+                    w->never_nan[i] =
+                        is_float(&ssa->ins.data[i]) && is_never_nan(w, &ssa->ins.data[i]);
                 }
                 uint8_t kind = kind_of(w, i);
                 changed |= kind != w->kind[i];
@@ -126,7 +141,7 @@ static uint32_t canonical(nan_walk *w, uint32_t value)
     if (w->canonical[value] == 0) {
         const vy_ins *ins = &ssa->ins.data[value];
         vy_ins made = {.op = VY_SSA_CANONICAL_NAN,
-                       .type = VYRE_TYPE_F32,
+                       .type = ins->type,
                        .arg = {value},
                        .name = ins->name,
                        .loc = ins->loc};
@@ -147,7 +162,7 @@ static void put_right(nan_walk *w, uint32_t index)
     uint32_t seen = 0; /* operands whose bits are seen */
     switch ((int)ins->op) {
     case VYRE_OP_BITCAST:
-        seen = ins->type != VYRE_TYPE_F32 ? 1u : 0u;
+        seen = !is_float(ins) ? 1u : 0u;
         break;
     case VY_SSA_SPILL_STORE:
         seen = 1u;
@@ -160,8 +175,14 @@ static void put_right(nan_walk *w, uint32_t index)
     case VY_SSA_ATOMIC:
         seen = 6u;
         break;
+    case VY_SSA_COMPOSE:
+        seen = 15u;
+        break;
+    case VY_SSA_SUBGROUP:
+        seen = moves_bits(ins) ? 1u : 0u;
+        break;
     case VYRE_OP_SELECT:
-        seen = ins->type == VYRE_TYPE_F32 && w->kind[index] == KEPT ? 6u : 0u;
+        seen = is_float(ins) && w->kind[index] == KEPT ? 6u : 0u;
         break;
     default:
         break;

@@ -25,22 +25,6 @@ typedef struct crossing_walk {
     VY_VEC(uint32_t) work;
 } crossing_walk;
 
-static uint32_t declared_by(const vy_stmt *stmt)
-{
-    switch (stmt->kind) {
-    case VY_STMT_LET:
-    case VY_STMT_VAR:
-    case VY_STMT_ARRAY:
-        return stmt->ref;
-    case VY_STMT_ATOMIC:
-    case VY_STMT_UNIFORM_LOAD:
-    case VY_STMT_CALL:
-        return stmt->result;
-    default:
-        return 0;
-    }
-}
-
 static void add_mention(crossing_walk *w, uint32_t segment, uint32_t var, bool assigned)
 {
     uint32_t at = w->stamp[var];
@@ -92,7 +76,7 @@ static void add_tree(crossing_walk *w, uint32_t segment, uint32_t root)
         if (i != root && stmt->next) {
             (void)vy_vec_push(w->s->arena, &w->work, stmt->next);
         }
-        if (vy_stmt_is_container((vy_stmt_kind)stmt->kind)) {
+        if (vy_stmt_has_lists((vy_stmt_kind)stmt->kind)) {
             if (stmt->other) {
                 (void)vy_vec_push(w->s->arena, &w->work, stmt->other);
             }
@@ -111,7 +95,7 @@ static void scan_segments(crossing_walk *w)
         w->first_mention[g] = w->mentions.count;
         for (uint32_t i = 0; i < segment->stmt_count; i++) {
             uint32_t stmt = split->stmts.data[segment->first_stmt + i];
-            uint32_t var = declared_by(&w->s->program->stmts.data[stmt]);
+            uint32_t var = vy_declared_variable(&w->s->program->stmts.data[stmt]);
             if (var) {
                 w->declaration[var] = stmt;
                 split->vars[var].home = g;
@@ -132,8 +116,12 @@ static uint32_t recompute_cost(crossing_walk *w, vy_range range)
     for (uint32_t e = range.begin; e < range.end && cost <= MAX_RECOMPUTE_COST; e++) {
         const vy_expr *expr = &program->exprs.data[e];
         switch ((int)expr->op) {
-        case VYRE_OP_LITERAL:
         case VYRE_OP_BUILTIN:
+            if (expr->ref >= VYRE_BUILTIN_LANE) {
+                return 0; /* lanes may be dealt out anew in another dispatch */
+            }
+            break;
+        case VYRE_OP_LITERAL:
         case VYRE_OP_PARAM:
         case VYRE_OP_LENGTH:
             break;
@@ -160,7 +148,7 @@ static uint32_t recompute_cost(crossing_walk *w, vy_range range)
         default:
             /* Two modules may round these differently on one device. */
             if (vy_tolerance_find((vyre_op)expr->op) ||
-                (program->fast_math && expr->type == VYRE_TYPE_F32)) {
+                (program->fast_math && vy_type_is_float((vyre_type)expr->type))) {
                 return 0;
             }
             cost++;
@@ -206,7 +194,11 @@ static vyre_result decide(crossing_walk *w, vyre_diag *diag)
         if (crossing->crossing != VY_CROSSING_SPILL) {
             continue;
         }
-        crossing->words = var->kind == VY_VAR_ARRAY ? var->array_count : 1;
+        crossing->words = vy_type_components((vyre_type)var->type) *
+                          (vy_type_width((vyre_type)var->type) == 64 ? 2 : 1);
+        if (var->kind == VY_VAR_ARRAY) {
+            crossing->words *= var->array_count;
+        }
         if (crossing->words > MAX_ARRAY_WORDS) {
             return vy_diag_set(diag, VYRE_ERROR_INVALID_PROGRAM, var->loc,
                                "the private array \"%s\" is used on both sides of a grid_sync and "

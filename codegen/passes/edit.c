@@ -43,10 +43,10 @@ uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins)
 
 /* ---- Literals -------------------------------------------------------------------------------- */
 
-static uint32_t literal_place(const vy_ssa *ssa, uint8_t type, uint32_t bits)
+static uint32_t literal_place(const vy_ssa *ssa, uint8_t type, uint64_t bits)
 {
     uint32_t mask = ssa->literal_capacity - 1;
-    uint32_t hash = (bits ^ (uint32_t)type << 28) * 2654435761u;
+    uint32_t hash = ((uint32_t)bits ^ (uint32_t)(bits >> 32) ^ (uint32_t)type << 27) * 2654435761u;
     uint32_t at = (hash ^ hash >> 15) & mask;
     while (ssa->literals[at]) {
         const vy_ins *ins = &ssa->ins.data[ssa->literals[at]];
@@ -80,7 +80,7 @@ static bool grow_literals(vy_ssa *ssa)
     return true;
 }
 
-uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint32_t bits)
+uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits)
 {
     if (!grow_literals(ssa)) {
         return 0;
@@ -147,14 +147,65 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_CANONICAL_NAN:
+    case VY_SSA_COMPONENT:
         return 1;
     case VY_SSA_STORE:
     case VY_SSA_ARRAY_STORE:
         return 2;
+    case VY_SSA_COMPOSE:
+        return vy_type_components((vyre_type)ins->type);
+    case VY_SSA_SUBGROUP:
+        return vy_subgroup_get((vyre_subgroup)ins->subgroup)->operand_count;
     case VY_SSA_ATOMIC:
         return 1 + vy_atomic_operand_count((vyre_atomic)ins->atomic);
     default:
         return ins->op < VYRE_OP_COUNT ? vy_op_get((vyre_op)ins->op)->operand_count : 0;
+    }
+}
+
+bool vy_op_is_commutative(uint32_t op)
+{
+    switch (op) {
+    case VYRE_OP_ADD:
+    case VYRE_OP_MUL:
+    case VYRE_OP_AND:
+    case VYRE_OP_OR:
+    case VYRE_OP_XOR:
+    case VYRE_OP_EQ:
+    case VYRE_OP_NE:
+    case VYRE_OP_LOGICAL_AND:
+    case VYRE_OP_LOGICAL_OR:
+    case VYRE_OP_MIN:
+    case VYRE_OP_MAX:
+    case VYRE_OP_ABS_DIFF:
+    case VYRE_OP_MUL_HIGH:
+    case VYRE_OP_ADD_SAT:
+    case VYRE_OP_MUL_SAT:
+    case VYRE_OP_DOT4:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool vy_ssa_can_be_unchecked(uint32_t op)
+{
+    switch (op) {
+    case VYRE_OP_LOAD:
+    case VYRE_OP_TABLE:
+    case VYRE_OP_SHL:
+    case VYRE_OP_SHR:
+    case VYRE_OP_ROTATE_LEFT:
+    case VYRE_OP_ROTATE_RIGHT:
+    case VYRE_OP_DIV:
+    case VYRE_OP_REM:
+    case VY_SSA_STORE:
+    case VY_SSA_ATOMIC:
+    case VY_SSA_ARRAY_LOAD:
+    case VY_SSA_ARRAY_STORE:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -163,6 +214,7 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     switch ((int)ins->op) {
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
+    case VY_SSA_SUBGROUP:
     case VY_SSA_BARRIER:
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_ARRAY_STORE:

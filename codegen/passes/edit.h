@@ -12,12 +12,14 @@ uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins);
 /* Behind `after`, or at the front of the block where after is 0. */
 uint32_t vy_ssa_insert(vy_ssa *ssa, uint32_t block, uint32_t after, vy_ins ins);
 /* The LITERAL of that type and value, among those at the front of the entry block. */
-uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint32_t bits);
+uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits);
 /* Puts the LITERALs that stand there into the table that vy_ssa_literal looks into. */
 void vy_ssa_index_literals(vy_ssa *ssa);
 
 /* Of arg[], PHI and leaves: 0. */
 uint32_t vy_ssa_operand_count(const vy_ins *ins);
+/* Whether the first two operands may be exchanged; also for numbers that are no vyre_op. */
+bool vy_op_is_commutative(uint32_t op);
 /* Whether it must stay although nobody reads its value. */
 bool vy_ssa_has_effect(const vy_ins *ins);
 

@@ -17,22 +17,6 @@ typedef struct fact_walk {
     uint32_t *stamp; /* by variable: the last loop that took it */
 } fact_walk;
 
-bool vy_stmt_is_container(vy_stmt_kind kind)
-{
-    switch (kind) {
-    case VY_STMT_IF:
-    case VY_STMT_SWITCH:
-    case VY_STMT_CASE:
-    case VY_STMT_FOR:
-    case VY_STMT_WHILE:
-    case VY_STMT_BLOCK:
-    case VY_STMT_REGION:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void widen(uint32_t *begin, uint32_t *end, uint32_t from, uint32_t to)
 {
     if (from >= to) {
@@ -186,7 +170,7 @@ static void enter(fact_walk *w, uint32_t index)
     if (stmt->next) {
         (void)vy_vec_push(arena, &w->work, stmt->next * 2);
     }
-    if (!vy_stmt_is_container((vy_stmt_kind)stmt->kind)) {
+    if (!vy_stmt_has_lists((vy_stmt_kind)stmt->kind)) {
         add_to_parent(w, facts);
         return;
     }

@@ -24,12 +24,12 @@ static bool is_literal(const folder *f, uint32_t value)
     return get(f, value)->op == VYRE_OP_LITERAL;
 }
 
-static bool is_bits(const folder *f, uint32_t value, uint32_t bits)
+static bool is_bits(const folder *f, uint32_t value, uint64_t bits)
 {
     return is_literal(f, value) && get(f, value)->bits == bits;
 }
 
-static uint32_t literal(folder *f, const vy_ins *like, uint32_t bits)
+static uint32_t literal(folder *f, const vy_ins *like, uint64_t bits)
 {
     return vy_ssa_literal(f->ssa, (vyre_type)like->type, bits);
 }
@@ -55,9 +55,10 @@ static bool can_compute(const vy_ins *ins)
 
 static uint32_t compute(folder *f, const vy_ins *ins)
 {
-    uint32_t count = vy_ssa_operand_count(ins), operands[4] = {0, 0, 0, 0};
+    uint64_t operands[4] = {0, 0, 0, 0};
+    uint32_t count = vy_ssa_operand_count(ins);
     bool keeps_bits = ins->op == VYRE_OP_SELECT || ins->op == VYRE_OP_BITCAST;
-    bool is_float = ins->type == VYRE_TYPE_F32;
+    bool is_float = vy_type_is_float((vyre_type)ins->type);
     if (!f->eval || !can_compute(ins) || count == 0) {
         return 0;
     }
@@ -67,9 +68,9 @@ static uint32_t compute(folder *f, const vy_ins *ins)
             return 0;
         }
         operands[i] = operand->bits;
-        if (operand->type == VYRE_TYPE_F32 && !keeps_bits) {
+        if (vy_type_is_float((vyre_type)operand->type) && !keeps_bits) {
             is_float = true;
-            if (vy_bits_is_denormal(operand->bits)) {
+            if (vy_float_is_denormal((vyre_type)operand->type, operand->bits)) {
                 return 0;
             }
         }
@@ -77,11 +78,13 @@ static uint32_t compute(folder *f, const vy_ins *ins)
     if (is_float && !keeps_bits && f->ssa->program->fast_math) {
         return 0; /* the device's own arithmetic is what was asked for */
     }
-    uint32_t bits = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
+    uint64_t bits = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
                             (vyre_type)get(f, ins->arg[0])->type, operands, false);
-    uint32_t flushed = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
+    uint64_t flushed = f->eval((vyre_op)ins->op, (vyre_type)ins->type,
                                (vyre_type)get(f, ins->arg[0])->type, operands, true);
-    if (is_float && !keeps_bits && (bits != flushed || vy_bits_is_denormal(bits))) {
+    if (is_float && !keeps_bits &&
+        (bits != flushed || (vy_type_is_float((vyre_type)ins->type) &&
+                             vy_float_is_denormal((vyre_type)ins->type, bits)))) {
         return 0;
     }
     return literal(f, ins, bits);
@@ -90,36 +93,16 @@ static uint32_t compute(folder *f, const vy_ins *ins)
 static uint32_t fold_table(folder *f, const vy_ins *ins)
 {
     const vy_table *table = &f->ssa->program->tables.data[ins->ref];
-    if (!is_literal(f, ins->arg[0])) {
+    if (!is_literal(f, ins->arg[0]) || vy_type_is_vector((vyre_type)table->type)) {
         return 0;
     }
-    uint32_t index = get(f, ins->arg[0])->bits;
-    uint32_t bits = index < table->count ? table->bits[index] : 0;
-    return literal(f, ins, ins->type == VYRE_TYPE_BOOL ? bits != 0 : bits);
+    vyre_type index_type = (vyre_type)get(f, ins->arg[0])->type;
+    return literal(f, ins,
+                   vy_table_value(table, vy_table_index(index_type, get(f, ins->arg[0])->bits), 0));
 }
 
 /* ---- Identities -------------------------------------------------------------------------------
  */
-
-static bool is_commutative(vyre_op op)
-{
-    switch ((int)op) {
-    case VYRE_OP_ADD:
-    case VYRE_OP_MUL:
-    case VYRE_OP_AND:
-    case VYRE_OP_OR:
-    case VYRE_OP_XOR:
-    case VYRE_OP_EQ:
-    case VYRE_OP_NE:
-    case VYRE_OP_LOGICAL_AND:
-    case VYRE_OP_LOGICAL_OR:
-    case VYRE_OP_MIN:
-    case VYRE_OP_MAX:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* x op x, integers and bools. */
 static uint32_t fold_same(folder *f, const vy_ins *ins)
@@ -152,16 +135,17 @@ static uint32_t fold_same(folder *f, const vy_ins *ins)
 /* x op literal, integers. */
 static uint32_t fold_right(folder *f, const vy_ins *ins, uint32_t x, uint32_t right)
 {
-    uint32_t bits = get(f, right)->bits;
+    vyre_type type = (vyre_type)get(f, x)->type;
+    uint64_t bits = get(f, right)->bits, all = vy_type_bits(type, UINT64_MAX);
     switch ((int)ins->op) {
     case VYRE_OP_ADD:
     case VYRE_OP_SUB:
     case VYRE_OP_XOR:
         return bits == 0 ? x : 0;
     case VYRE_OP_OR:
-        return bits == 0 ? x : bits == UINT32_MAX ? right : 0;
+        return bits == 0 ? x : bits == all ? right : 0;
     case VYRE_OP_AND:
-        return bits == UINT32_MAX ? x : bits == 0 ? right : 0;
+        return bits == all ? x : bits == 0 ? right : 0;
     case VYRE_OP_MUL:
         return bits == 1 ? x : bits == 0 ? right : 0;
     case VYRE_OP_DIV:
@@ -172,7 +156,7 @@ static uint32_t fold_right(folder *f, const vy_ins *ins, uint32_t x, uint32_t ri
     case VYRE_OP_SHR:
     case VYRE_OP_ROTATE_LEFT:
     case VYRE_OP_ROTATE_RIGHT:
-        return (bits & 31) == 0 ? x : 0;
+        return (bits & (vy_type_width(type) - 1)) == 0 ? x : 0;
     default:
         return 0;
     }
@@ -206,13 +190,13 @@ static uint32_t fold_binary(folder *f, vy_ins *ins)
 {
     uint32_t x = ins->arg[0], y = ins->arg[1];
     vyre_type type = (vyre_type)get(f, x)->type;
-    if (type == VYRE_TYPE_F32 || vy_ssa_operand_count(ins) != 2) {
+    if (vy_type_is_float(type) || vy_ssa_operand_count(ins) != 2) {
         return 0;
     }
     if (x == y) {
         return fold_same(f, ins);
     }
-    if (is_literal(f, x) && is_commutative((vyre_op)ins->op)) {
+    if (is_literal(f, x) && vy_op_is_commutative(ins->op)) {
         uint32_t swap = x;
         x = y;
         y = swap;
@@ -227,7 +211,7 @@ static uint32_t fold_binary(folder *f, vy_ins *ins)
 static uint32_t fold_twice(const folder *f, const vy_ins *ins)
 {
     const vy_ins *x = get(f, ins->arg[0]);
-    return x->op == ins->op && ins->type != VYRE_TYPE_F32 ? x->arg[0] : 0;
+    return x->op == ins->op && !vy_type_is_float((vyre_type)ins->type) ? x->arg[0] : 0;
 }
 
 static uint32_t fold_conversion(folder *f, vy_ins *ins)
@@ -258,6 +242,23 @@ static uint32_t fold_select(const folder *f, const vy_ins *ins)
         return ins->arg[0];
     }
     return 0;
+}
+
+/* A component of a vector of known components, or of a table's element at a known index. */
+static uint32_t fold_component(folder *f, const vy_ins *ins)
+{
+    const vy_ins *x = get(f, ins->arg[0]);
+    if (x->op == VY_SSA_COMPOSE) {
+        return x->arg[ins->ref];
+    }
+    if (x->op != VYRE_OP_TABLE || !is_literal(f, x->arg[0])) {
+        return 0;
+    }
+    const vy_ins *index = get(f, x->arg[0]);
+    const vy_table *table = &f->ssa->program->tables.data[x->ref];
+    return literal(
+        f, ins,
+        vy_table_value(table, vy_table_index((vyre_type)index->type, index->bits), ins->ref));
 }
 
 static uint32_t fold_phi(folder *f, uint32_t index, const vy_ins *ins)
@@ -298,10 +299,13 @@ static uint32_t fold_ins(folder *f, uint32_t index, vy_ins *ins)
     case VYRE_OP_NEGATE:
     case VYRE_OP_REVERSE_BITS:
         return fold_twice(f, ins);
+    case VY_SSA_COMPONENT:
+        return fold_component(f, ins);
     case VY_SSA_CANONICAL_NAN:
         if (is_literal(f, ins->arg[0])) {
-            uint32_t bits = get(f, ins->arg[0])->bits;
-            return literal(f, ins, vy_bits_is_nan(bits) ? 0x7fc00000u : bits);
+            uint64_t bits = get(f, ins->arg[0])->bits;
+            bool is_nan = vy_float_is_nan((vyre_type)ins->type, bits);
+            return literal(f, ins, is_nan ? vy_float_nan((vyre_type)ins->type) : bits);
         }
         return 0;
     default:

@@ -12,7 +12,7 @@ typedef struct branch_walk {
 
 static uint32_t taken(const vy_ssa *ssa, const vy_block *block)
 {
-    uint32_t bits = ssa->ins.data[block->cond].bits;
+    uint32_t bits = (uint32_t)ssa->ins.data[block->cond].bits;
     if (block->end == VY_END_BRANCH) {
         return block->target[bits ? 0 : 1];
     }

@@ -1,8 +1,19 @@
 /* The pipeline. */
 #include "codegen/passes/passes.h"
 
+/* The order and its reasons. trivial-phi and fold first: the less there is, the cheaper is what
+ * follows. cse before licm, so that an operand has one place, and before ranges, so that a check
+ * and the access behind it name one value. dce before licm, which would move dead code too. ranges
+ * behind licm: an access that a check made safe must not leave the blocks that the check guards.
+ * fold once more, for the conditions that ranges has decided.
+ * canonical-nan late, since it marks what is left that makes NaNs. */
 static const vy_pass pipeline[] = {
     {"trivial-phi", "removes phis that get one value only", vy_pass_trivial_phi},
+    {"fold", "computes what is known, drops branches never taken", vy_pass_fold},
+    {"cse", "computes what is computed twice once", vy_pass_cse},
+    {"dce", "removes what nobody reads", vy_pass_dce},
+    {"licm", "moves out of loops what no trip changes", vy_pass_licm},
+    {"ranges", "drops checks that cannot fail, computes what bounds and bits tell", vy_pass_ranges},
     {"fold", "computes what is known, drops branches never taken", vy_pass_fold},
     {"dce", "removes what nobody reads", vy_pass_dce},
     {"canonical-nan", "gives NaNs made by arithmetic their one form where it can be seen",

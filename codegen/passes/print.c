@@ -2,8 +2,9 @@
 #include "codegen/passes/edit.h"
 
 static const char *const own_names[] = {
-    "phi",        "host_index",  "store",      "atomic",      "barrier", "array_zero",
-    "array_load", "array_store", "spill_load", "spill_store", "record",  "canonical_nan",
+    "phi",        "host_index",    "store",       "atomic",     "barrier",
+    "array_zero", "array_load",    "array_store", "spill_load", "spill_store",
+    "record",     "canonical_nan", "component",   "compose",    "subgroup",
 };
 
 static void print_lower(vy_text *out, const char *name)
@@ -40,13 +41,14 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     case VYRE_OP_LITERAL:
         if (ins->type == VYRE_TYPE_BOOL) {
             vy_text_printf(out, " %s", ins->bits ? "true" : "false");
-        } else if (ins->type == VYRE_TYPE_I32) {
+        } else if (vy_type_is_float((vyre_type)ins->type)) {
+            vy_text_printf(out, " 0x%0*llx", (int)vy_type_width((vyre_type)ins->type) / 4,
+                           (unsigned long long)ins->bits);
+        } else if (vy_type_is_signed((vyre_type)ins->type)) {
             vy_text_printf(out, " %lld",
-                           (long long)ins->bits - (ins->bits >> 31 ? 0x100000000LL : 0LL));
-        } else if (ins->type == VYRE_TYPE_F32) {
-            vy_text_printf(out, " 0x%08x", (unsigned)ins->bits);
+                           (long long)vy_type_signed_value((vyre_type)ins->type, ins->bits));
         } else {
-            vy_text_printf(out, " %u", (unsigned)ins->bits);
+            vy_text_printf(out, " %llu", (unsigned long long)ins->bits);
         }
         return;
     case VYRE_OP_BUILTIN:
@@ -73,12 +75,16 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     case VY_SSA_SPILL_LOAD:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_RECORD:
+    case VY_SSA_COMPONENT:
         vy_text_printf(out, " %u", (unsigned)ins->ref);
         return;
     default:
         return;
     }
     vy_text_printf(out, " %s", name ? name : "?");
+    if (ins->op == VYRE_OP_PARAM && ins->bits) {
+        vy_text_printf(out, " %u", (unsigned)ins->bits);
+    }
 }
 
 static const char *order_text(uint8_t order)
@@ -106,8 +112,13 @@ static void print_ins(const vy_ssa *ssa, uint32_t index, vy_text *out)
     if (ins->op == VY_SSA_ATOMIC) {
         vy_text_printf(out, "%s%s", vy_atomic_text((vyre_atomic)ins->atomic),
                        order_text(ins->order));
+    } else if (ins->op == VY_SSA_SUBGROUP) {
+        vy_text_printf(out, "%s", vy_subgroup_get((vyre_subgroup)ins->subgroup)->text);
     } else {
         print_op(ins, out);
+    }
+    if (ins->unchecked) {
+        vy_text_append(out, "!", 1);
     }
     if (ins->type != VYRE_TYPE_VOID) {
         vy_text_printf(out, " %s", vyre_type_keyword((vyre_type)ins->type));

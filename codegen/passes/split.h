@@ -38,7 +38,7 @@ typedef struct vy_var_crossing {
     uint32_t home;      /* the segment that declares it */
     uint32_t statement; /* RECOMPUTE: its declaring statement */
     uint32_t slot;  /* SPILL: first word, in units of one word an invocation; HOST: index slot */
-    uint32_t words; /* SPILL: 1, or the elements of an array */
+    uint32_t words; /* SPILL: of all components and elements; 64 bits take two */
 } vy_var_crossing;
 
 /* Ranges of the program's tables that something uses, so that scratch tables stay small. */

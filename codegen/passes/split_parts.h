@@ -3,6 +3,7 @@
 #ifndef VY_SPLIT_PARTS_H
 #define VY_SPLIT_PARTS_H
 
+#include "codegen/ir/walk.h"
 #include "codegen/passes/split.h"
 
 typedef struct vy_splitter {
@@ -16,7 +17,6 @@ typedef struct vy_splitter {
     const char *region;
 } vy_splitter;
 
-bool vy_stmt_is_container(vy_stmt_kind kind);
 void vy_bounds_add_var(vy_bounds *bounds, uint32_t var);
 void vy_bounds_add(vy_bounds *bounds, const vy_bounds *more);
 void vy_bounds_add_range(const vyre_program *program, vy_bounds *bounds, vy_range range,

@@ -1,7 +1,11 @@
 /* One segment in SSA form: blocks of instructions with phis, in structured control flow. Made from
  * the program's statements by build.c, improved by the passes below, read by spirv/. The blocks
  * stand in an order in which every definition precedes its uses, phis of loop headers apart, and in
- * which a construct's blocks lie together: header, body, continue, merge. */
+ * which a construct's blocks lie together: header, body, continue, merge.
+ *
+ * Values are scalars: the builder takes vectors apart. Only what moves a vector as a whole knows
+ * one: LOAD, TABLE, ARRAY_LOAD and a BALLOT give one, which COMPONENT takes apart; COMPOSE puts one
+ * together for STORE and ARRAY_STORE. Loads of bf16 give f32, its stores take f32. */
 #ifndef VY_SSA_H
 #define VY_SSA_H
 
@@ -19,10 +23,13 @@ typedef enum vy_ssa_op {
     VY_SSA_ARRAY_ZERO,          /* private array ref */
     VY_SSA_ARRAY_LOAD,          /* private array ref [arg0] */
     VY_SSA_ARRAY_STORE,         /* private array ref [arg0] = arg1 */
-    VY_SSA_SPILL_LOAD,          /* spill word ref of this invocation */
-    VY_SSA_SPILL_STORE,         /* spill word ref of this invocation = arg0 */
+    VY_SSA_SPILL_LOAD,          /* spill word ref of this invocation; 64 bits: ref and ref + 1 */
+    VY_SSA_SPILL_STORE,         /* likewise = arg0 */
     VY_SSA_RECORD,              /* leaves a record at site ref */
-    VY_SSA_CANONICAL_NAN,       /* arg0, or 0x7fc00000 where it is a NaN */
+    VY_SSA_CANONICAL_NAN,       /* arg0, or the quiet NaN of its type where it is a NaN */
+    VY_SSA_COMPONENT,           /* component ref of the vector arg0 */
+    VY_SSA_COMPOSE,             /* a vector of arg0, arg1 (, arg2, arg3) */
+    VY_SSA_SUBGROUP,            /* subgroup operation over arg0, arg1; an effect, never moved */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -30,12 +37,16 @@ typedef struct vy_ins {
     uint16_t op;
     uint8_t type;
     uint8_t atomic, order;
-    bool unchecked;  /* LOAD, STORE, ATOMIC, ARRAY_*, TABLE: a pass proved the index in bounds */
+    uint8_t subgroup; /* SUBGROUP: vyre_subgroup */
+    /* Proved by a pass where it stands, so whoever moves it clears it. LOAD, STORE, ATOMIC,
+     * ARRAY_*, TABLE: the index is in bounds. SHL, SHR, rotations: the amount is below the width.
+     * DIV, REM: the divisor is not 0, and the quotient is not that of MIN / -1. */
+    bool unchecked;
     bool removed;    /* by a pass; no longer in its block's list */
     uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
-    uint32_t bits; /* LITERAL */
     uint32_t next; /* in its block */
+    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component */
     uint32_t block;
     const char *name; /* of the variable it was bound to, or NULL; for people */
     vy_loc loc;
@@ -101,7 +112,9 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
 
 /* Everything a pass may ask for. */
 typedef struct vy_pass_context {
-    vy_eval_fn eval; /* what operators mean, for folding; NULL: folds nothing */
+    vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
+    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at
+                         the end; debug builds do */
 } vy_pass_context;
 
 typedef struct vy_pass {
@@ -110,15 +123,19 @@ typedef struct vy_pass {
     bool (*run)(vy_ssa *ssa, const vy_pass_context *context); /* false: out of memory */
 } vy_pass;
 
-/* The pipeline, in the order in which it runs: trivial-phi, fold, dce, canonical-nan, dce. `count`
- * rows; names may repeat. */
+/* The pipeline, in the order in which it runs, for which passes.c has the reasons: trivial-phi,
+ * fold, cse, dce, licm, ranges, fold, dce, canonical-nan, dce. `count` rows; names may repeat. */
 const vy_pass *vy_passes_get(uint32_t *out_count);
 
 /* Checks the form's own rules (definitions dominate uses, phis match predecessors, one terminator,
  * constructs nest, types agree): NULL when right, else what is wrong (from the arena). */
 const char *vy_ssa_verify(const vy_ssa *ssa);
 
-/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". Deterministic. */
+/* Whether `unchecked` means something for an instruction like that. */
+bool vy_ssa_can_be_unchecked(uint32_t op);
+
+/* Text for people and golden tests: "block 3:  %12 = add u32 %4, %7   ; x". What is unchecked has a
+ * `!` behind its operator. Deterministic. */
 void vy_ssa_print(const vy_ssa *ssa, vy_text *out);
 
 /* ---- What a segment touches ------------------------------------------------------------------ */

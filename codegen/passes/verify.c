@@ -114,6 +114,9 @@ static void check_lists(verifier *v)
             if (ins->op == VY_SSA_PHI && !phis) {
                 fail(v, "a phi stands behind something else", b, i);
             }
+            if (ins->unchecked && !vy_ssa_can_be_unchecked(ins->op)) {
+                fail(v, "it is marked unchecked and has nothing to check", b, i);
+            }
             phis &= ins->op == VY_SSA_PHI;
             last = i;
         }
@@ -392,14 +395,29 @@ static uint8_t type_of(const verifier *v, uint32_t value)
     return v->ssa->ins.data[value].type;
 }
 
+static bool is_scalar(uint8_t type)
+{
+    return vy_type_components((vyre_type)type) == 1 && type != VYRE_TYPE_BF16;
+}
+
 static bool is_integer(uint8_t type)
 {
-    return type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32;
+    return is_scalar(type) && vy_type_is_integer((vyre_type)type);
+}
+
+static bool is_float(uint8_t type)
+{
+    return is_scalar(type) && vy_type_is_float((vyre_type)type);
+}
+
+static bool is_index(uint8_t type)
+{
+    return type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32 || type == VYRE_TYPE_U64;
 }
 
 static bool is_number(uint8_t type)
 {
-    return is_integer(type) || type == VYRE_TYPE_F32;
+    return is_integer(type) || is_float(type);
 }
 
 /* Operands equal in type to the first one, from `first` on. */
@@ -429,14 +447,16 @@ static bool types_agree(const verifier *v, const vy_ins *ins)
     case VY_SHAPE_SHIFT:
         return is_integer(x) && r == x && is_integer(y);
     case VY_SHAPE_EQUALITY:
-        return r == VYRE_TYPE_BOOL && x == y;
+        return r == VYRE_TYPE_BOOL && x == y && is_scalar(x);
     case VY_SHAPE_ORDER:
         return r == VYRE_TYPE_BOOL && x == y && is_number(x);
     case VY_SHAPE_LOGIC:
     case VY_SHAPE_LOGIC_UNARY:
         return r == VYRE_TYPE_BOOL && all_like(v, ins, 0, VYRE_TYPE_BOOL);
     case VY_SHAPE_ABS_DIFF:
-        return is_number(x) && x == y && r == (is_integer(x) ? VYRE_TYPE_U32 : VYRE_TYPE_F32);
+        return is_number(x) && x == y &&
+               r == (is_float(x) ? x
+                                 : (uint8_t)vy_type_of_width(false, vy_type_width((vyre_type)x)));
     case VY_SHAPE_BIT_COUNT:
         return is_integer(x) && r == VYRE_TYPE_U32;
     case VY_SHAPE_EXTRACT:
@@ -446,15 +466,20 @@ static bool types_agree(const verifier *v, const vy_ins *ins)
     case VY_SHAPE_SELECT:
         return x == VYRE_TYPE_BOOL && all_like(v, ins, 1, r);
     case VY_SHAPE_CAST:
-        return x != VYRE_TYPE_VOID && r != VYRE_TYPE_VOID;
+        return is_scalar(x) && is_scalar(r);
     case VY_SHAPE_BITCAST:
-        return is_number(x) && is_number(r);
+        return is_number(x) && is_number(r) &&
+               vy_type_width((vyre_type)x) == vy_type_width((vyre_type)r);
     case VY_SHAPE_FLOAT_UNARY:
     case VY_SHAPE_FLOAT:
     case VY_SHAPE_FLOAT3:
-        return r == VYRE_TYPE_F32 && all_like(v, ins, 0, VYRE_TYPE_F32);
+        return is_float(r) && all_like(v, ins, 0, r);
     case VY_SHAPE_FLOAT_TEST:
-        return r == VYRE_TYPE_BOOL && x == VYRE_TYPE_F32;
+        return r == VYRE_TYPE_BOOL && is_float(x);
+    case VY_SHAPE_VECTOR:
+    case VY_SHAPE_SWIZZLE:
+    case VY_SHAPE_BOOL_REDUCE:
+    case VY_SHAPE_DOT:
     case VY_SHAPE_LEAF:
     case VY_SHAPE_INDEXED:
     case VY_SHAPE_CALL:
@@ -466,11 +491,10 @@ static bool types_agree(const verifier *v, const vy_ins *ins)
 static bool buffer_agrees(const verifier *v, const vy_ins *ins)
 {
     const vyre_program *program = v->ssa->program;
-    if (ins->ref == 0 || ins->ref >= program->buffers.count ||
-        !is_integer(type_of(v, ins->arg[0]))) {
+    if (ins->ref == 0 || ins->ref >= program->buffers.count || !is_index(type_of(v, ins->arg[0]))) {
         return false;
     }
-    uint8_t type = program->buffers.data[ins->ref].type;
+    uint8_t type = (uint8_t)vy_element_value_type((vyre_type)program->buffers.data[ins->ref].type);
     if (ins->op == VY_SSA_STORE) {
         return type_of(v, ins->arg[1]) == type;
     }
@@ -487,14 +511,38 @@ static bool array_agrees(const verifier *v, const vy_ins *ins)
     if (ins->ref == 0 || ins->ref >= v->ssa->arrays.count) {
         return false;
     }
-    uint8_t type = v->ssa->arrays.data[ins->ref].type;
+    uint8_t type = (uint8_t)vy_element_value_type((vyre_type)v->ssa->arrays.data[ins->ref].type);
     if (ins->op == VY_SSA_ARRAY_ZERO) {
         return true;
     }
-    if (!is_integer(type_of(v, ins->arg[0]))) {
+    if (!is_index(type_of(v, ins->arg[0]))) {
         return false;
     }
     return ins->op == VY_SSA_ARRAY_LOAD ? ins->type == type : type_of(v, ins->arg[1]) == type;
+}
+
+static bool subgroup_agrees(const verifier *v, const vy_ins *ins)
+{
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)ins->subgroup);
+    uint8_t x = type_of(v, ins->arg[0]);
+    switch (info->kind) {
+    case VY_SUBGROUP_ELECT:
+        return ins->type == VYRE_TYPE_BOOL && ins->subgroup == VYRE_SUBGROUP_ELECT;
+    case VY_SUBGROUP_VOTE:
+        return ins->type == VYRE_TYPE_BOOL && x == VYRE_TYPE_BOOL;
+    case VY_SUBGROUP_BALLOT:
+        return ins->type == VYRE_TYPE_U32X4 && x == VYRE_TYPE_BOOL;
+    case VY_SUBGROUP_VALUE:
+        return is_scalar(x) && ins->type == x;
+    case VY_SUBGROUP_LANE:
+        return is_scalar(x) && ins->type == x && type_of(v, ins->arg[1]) == VYRE_TYPE_U32;
+    case VY_SUBGROUP_REDUCE:
+    case VY_SUBGROUP_INCLUSIVE:
+    case VY_SUBGROUP_EXCLUSIVE:
+        return ins->type == x &&
+               (vy_op_get(info->op)->shape == VY_SHAPE_INTEGER ? is_integer(x) : is_number(x));
+    }
+    return false;
 }
 
 static bool is_well_typed(const verifier *v, const vy_ins *ins)
@@ -502,18 +550,19 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     const vyre_program *program = v->ssa->program;
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return ins->type != VYRE_TYPE_VOID && (ins->type != VYRE_TYPE_BOOL || ins->bits <= 1);
+        return is_scalar(ins->type) && ins->bits == vy_type_bits((vyre_type)ins->type, ins->bits);
     case VYRE_OP_BUILTIN:
         return ins->ref < VYRE_BUILTIN_COUNT && ins->type == VYRE_TYPE_U32;
     case VYRE_OP_PARAM:
         return ins->ref && ins->ref < program->params.count &&
-               ins->type == program->params.data[ins->ref].type;
+               ins->bits < vy_type_components((vyre_type)program->params.data[ins->ref].type) &&
+               ins->type == vy_type_component((vyre_type)program->params.data[ins->ref].type);
     case VYRE_OP_LENGTH:
         return ins->ref && ins->ref < program->buffers.count && ins->type == VYRE_TYPE_U32;
     case VYRE_OP_TABLE:
         return ins->ref && ins->ref < program->tables.count &&
-               ins->type == program->tables.data[ins->ref].type &&
-               is_integer(type_of(v, ins->arg[0]));
+               ins->type == vy_element_value_type((vyre_type)program->tables.data[ins->ref].type) &&
+               is_index(type_of(v, ins->arg[0]));
     case VYRE_OP_LOAD:
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
@@ -525,9 +574,17 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     case VY_SSA_HOST_INDEX:
         return ins->ref < VYRE_MAX_HOST_LOOPS && is_integer(ins->type);
     case VY_SSA_SPILL_LOAD:
-        return ins->type != VYRE_TYPE_VOID;
+        return is_scalar(ins->type);
     case VY_SSA_CANONICAL_NAN:
-        return ins->type == VYRE_TYPE_F32 && type_of(v, ins->arg[0]) == VYRE_TYPE_F32;
+        return is_float(ins->type) && type_of(v, ins->arg[0]) == ins->type;
+    case VY_SSA_COMPONENT:
+        return ins->ref < vy_type_components((vyre_type)type_of(v, ins->arg[0])) &&
+               ins->type == vy_type_component((vyre_type)type_of(v, ins->arg[0]));
+    case VY_SSA_COMPOSE:
+        return vy_type_is_vector((vyre_type)ins->type) &&
+               all_like(v, ins, 0, (uint8_t)vy_type_component((vyre_type)ins->type));
+    case VY_SSA_SUBGROUP:
+        return subgroup_agrees(v, ins);
     case VY_SSA_RECORD:
         return ins->ref < program->site_count;
     case VY_SSA_BARRIER:

@@ -48,12 +48,12 @@ const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
     return NULL;
 }
 
-uint32_t vy_slot_block_type(vy_emitter *emitter, const char *name)
+uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name)
 {
     vy_module *m = &emitter->module;
-    uint32_t word = vy_type_u32(m);
-    uint32_t array = vy_type_unique(m, SpvOpTypeRuntimeArray, &word, 1);
-    vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(4));
+    uint32_t element = vy_cell_type(emitter, cell);
+    uint32_t array = vy_type_unique(m, SpvOpTypeRuntimeArray, &element, 1);
+    vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(vy_cell_size(cell)));
     uint32_t block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
     vy_module_decorate(m, block, SpvDecorationBlock, NULL, 0);
     vy_module_decorate_member(m, block, 0, SpvDecorationOffset, VY_LIST(0));

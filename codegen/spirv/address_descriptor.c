@@ -1,15 +1,15 @@
 /* Memory through descriptors: one storage buffer variable for each slot that is used, set 0,
- * binding = slot; push constants in one block. Buffers are arrays of words, so that floats and
+ * binding = slot; push constants in one block. Buffers are arrays of integers, so that floats and
  * atomics need no second view of the same memory. */
 #include "codegen/spirv/emit.h"
 
 /* Two types of the same shape: NVIDIA's driver (580) takes NonWritable on a variable for a property
  * of its block type, and then keeps what it loaded from others of that type over stores to them. */
-static uint32_t block_type(vy_emitter *emitter, bool is_written)
+static uint32_t block_type(vy_emitter *emitter, vy_cell cell, bool is_written)
 {
-    uint32_t *block = &emitter->buffer_blocks[is_written];
+    uint32_t *block = &emitter->buffer_blocks[cell][is_written];
     if (!*block) {
-        *block = vy_slot_block_type(emitter, is_written ? "Words" : "ReadOnlyWords");
+        *block = vy_slot_block_type(emitter, cell, is_written ? "Words" : "ReadOnlyWords");
     }
     return *block;
 }
@@ -31,18 +31,18 @@ static void decorate_slot(vy_emitter *emitter, uint32_t slot, uint32_t variable)
     }
 }
 
-static uint32_t word(vy_emitter *emitter, uint32_t slot, uint32_t index)
+static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index)
 {
     vy_module *m = &emitter->module;
     uint32_t *variable = &emitter->slots[slot];
     if (!*variable) {
-        uint32_t block = block_type(emitter, vy_slot_is_written(emitter, slot));
+        uint32_t block = block_type(emitter, cell, vy_slot_is_written(emitter, slot));
         *variable = vy_global_variable(m, SpvStorageClassStorageBuffer, block, 0);
         decorate_slot(emitter, slot, *variable);
         vy_module_name(m, *variable, vy_slot_name(emitter, slot));
     }
-    uint32_t element = vy_type_u32(m);
-    uint32_t pointer = vy_type_pointer(m, SpvStorageClassStorageBuffer, element);
+    uint32_t type = vy_cell_type(emitter, cell);
+    uint32_t pointer = vy_type_pointer(m, SpvStorageClassStorageBuffer, type);
     uint32_t first = vy_const_u32(m, 0);
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(*variable, first, index));
 }
@@ -55,6 +55,6 @@ static uint32_t push(vy_emitter *emitter, uint32_t byte)
 const vy_spirv_addressing vy_spirv_addressing_descriptor = {
     .model = SpvAddressingModelLogical,
     .capability = SpvCapabilityShader,
-    .word = word,
+    .element = element,
     .push = push,
 };

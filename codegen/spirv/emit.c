@@ -31,7 +31,7 @@ vyre_type vy_emitter_type(const vy_emitter *emitter, uint32_t instruction)
                : VYRE_TYPE_VOID;
 }
 
-bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t *out_bits)
+bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint64_t *out_bits)
 {
     if (instruction >= emitter->ssa->ins.count ||
         emitter->ssa->ins.data[instruction].op != VYRE_OP_LITERAL) {
@@ -62,16 +62,18 @@ static bool init_tables(vy_emitter *emitter)
     emitter->values = table_of(emitter, ssa->ins.count);
     emitter->labels = table_of(emitter, ssa->blocks.count);
     emitter->last_labels = table_of(emitter, ssa->blocks.count);
+    emitter->edge_words = table_of(emitter, ssa->phi_edges.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
     emitter->slots = table_of(emitter, 2 * (program->binding_count + VY_HIDDEN_COUNT));
     emitter->shared = table_of(emitter, program->buffers.count);
     emitter->tables = table_of(emitter, program->tables.count);
     emitter->lengths = table_of(emitter, program->binding_count);
-    emitter->params = table_of(emitter, program->params.count);
+    emitter->signed_lengths = table_of(emitter, program->binding_count);
+    emitter->params = table_of(emitter, program->param_words);
     emitter->is_emitted =
         vy_arena_alloc(emitter->module.arena, ssa->blocks.count ? ssa->blocks.count : 1,
                        sizeof *emitter->is_emitted);
-    return !emitter->module.arena->failed;
+    return vy_emit_find_aggregated(emitter) && !emitter->module.arena->failed;
 }
 
 static vyre_result choose(vy_emitter *emitter)
@@ -135,23 +137,51 @@ static void emit_body(vy_emitter *emitter)
 static void emit_float_modes(vy_emitter *emitter, uint32_t function)
 {
     static const struct {
-        uint32_t mode;
+        uint32_t mode, width;
         SpvCapability capability;
         SpvExecutionMode execution_mode;
     } modes[] = {
-        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE, SpvCapabilitySignedZeroInfNanPreserve,
+        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE, 32, SpvCapabilitySignedZeroInfNanPreserve,
          SpvExecutionModeSignedZeroInfNanPreserve},
-        {VYRE_FLOAT_DENORM_PRESERVE, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
-        {VYRE_FLOAT_ROUNDING_RTE, SpvCapabilityRoundingModeRTE, SpvExecutionModeRoundingModeRTE},
+        {VYRE_FLOAT_DENORM_PRESERVE, 32, SpvCapabilityDenormPreserve,
+         SpvExecutionModeDenormPreserve},
+        {VYRE_FLOAT_ROUNDING_RTE, 32, SpvCapabilityRoundingModeRTE,
+         SpvExecutionModeRoundingModeRTE},
+        {VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64, 64, SpvCapabilitySignedZeroInfNanPreserve,
+         SpvExecutionModeSignedZeroInfNanPreserve},
+        {VYRE_FLOAT_DENORM_PRESERVE_F64, 64, SpvCapabilityDenormPreserve,
+         SpvExecutionModeDenormPreserve},
+        {VYRE_FLOAT_ROUNDING_RTE_F64, 64, SpvCapabilityRoundingModeRTE,
+         SpvExecutionModeRoundingModeRTE},
     };
     vy_module *m = &emitter->module;
+    bool has_f64 = vy_module_has_capability(m, SpvCapabilityFloat64);
     for (uint32_t i = 0; i < VY_COUNT_OF(modes); i++) {
-        if (emitter->options->float_modes & modes[i].mode) {
+        if ((emitter->options->float_modes & modes[i].mode) && (modes[i].width == 32 || has_f64)) {
             vy_module_capability(m, modes[i].capability);
             vy_module_op(m, VY_SECTION_MODES, SpvOpExecutionMode,
-                         VY_LIST(function, (uint32_t)modes[i].execution_mode, 32));
+                         VY_LIST(function, (uint32_t)modes[i].execution_mode, modes[i].width));
         }
     }
+}
+
+/* spirv.h of 2022 does not know it. */
+#define EXECUTION_MODE_MAXIMALLY_RECONVERGES 6023u
+
+static void emit_reconvergence(vy_emitter *emitter, uint32_t function)
+{
+    vy_module *m = &emitter->module;
+    bool is_maximal = emitter->options->reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
+    if (emitter->options->reconvergence == VYRE_RECONVERGENCE_NONE ||
+        !vy_module_has_capability(m, SpvCapabilityGroupNonUniform)) {
+        return;
+    }
+    vy_module_extension(m, is_maximal ? "SPV_KHR_maximal_reconvergence"
+                                      : "SPV_KHR_subgroup_uniform_control_flow");
+    vy_module_op(m, VY_SECTION_MODES, SpvOpExecutionMode,
+                 VY_LIST(function, is_maximal
+                                       ? EXECUTION_MODE_MAXIMALLY_RECONVERGES
+                                       : (uint32_t)SpvExecutionModeSubgroupUniformControlFlowKHR));
 }
 
 /* Function 0 of the wrapper's section is the entry point. */
@@ -161,6 +191,7 @@ static void emit_heads(vy_emitter *emitter)
     const vy_words *entry = &m->sections[VY_SECTION_ENTRY];
     if (entry->count > 2) {
         emit_float_modes(emitter, entry->data[2]);
+        emit_reconvergence(emitter, entry->data[2]);
     }
     vy_module_op(
         m, VY_SECTION_MEMORY_MODEL, SpvOpMemoryModel,

@@ -35,13 +35,24 @@ extern const vy_spirv_target vy_spirv_target_vulkan12, vy_spirv_target_vulkan13;
 
 /* ---- Addressing ------------------------------------------------------------------------------ */
 
+/* What one OpLoad or OpStore moves. Floats are moved by their bits. */
+typedef enum vy_cell {
+    VY_CELL_8,
+    VY_CELL_16,
+    VY_CELL_32,
+    VY_CELL_64,
+    VY_CELL_32X2,
+    VY_CELL_32X4,
+    VY_CELL_COUNT
+} vy_cell;
+
 /* A slot is the number of a non-shared buffer, or binding_count + VY_HIDDEN_*. */
 typedef struct vy_spirv_addressing {
     SpvAddressingModel model;
     SpvCapability capability; /* that the model takes */
-    uint32_t access;          /* memory operands that every load and store through `word` has */
-    /* Pointer to word `index` of the slot. */
-    uint32_t (*word)(vy_emitter *emitter, uint32_t slot, uint32_t index);
+    uint32_t access;          /* memory operands that every load and store through `element` has */
+    /* Pointer to element `index` (u32) of the slot, which is an array of such cells. */
+    uint32_t (*element)(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index);
     /* Pointer to the word at `byte` of the push constants: VY_PUSH_PASS, _EXECUTION, or
      * VY_PUSH_INDICES + 4 * slot. */
     uint32_t (*push)(vy_emitter *emitter, uint32_t byte);
@@ -54,8 +65,8 @@ extern const vy_spirv_addressing vy_spirv_addressing_descriptor, vy_spirv_addres
 bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot);
 bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot);
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot);
-/* A block type of words, decorated as a whole but for its contents: struct { u32 words[]; }. */
-uint32_t vy_slot_block_type(vy_emitter *emitter, const char *name);
+/* A block type, decorated as a whole but for its contents: struct { cell cells[]; }. */
+uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name);
 /* Pointer to a word of the push constants, whose first member is of type `address`, or 0 where
  * there is no address. */
 uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte, uint32_t address);
@@ -95,15 +106,45 @@ typedef enum vy_helper {
     VY_HELPER_RSQRT,
     VY_HELPER_RECIPROCAL,
     VY_HELPER_RECORD, /* site, linear invocation -> nothing */
+    VY_HELPER_FMA,
+    VY_HELPER_ROUND_HALF,  /* f32 -> the nearest f16, as an f32 */
+    VY_HELPER_PACK_HALF,   /* f32 that is an f16 -> its 16 bits */
+    VY_HELPER_UNPACK_HALF, /* 16 bits -> f32 */
+    VY_HELPER_PACK_BF16,   /* f32 -> 16 bits of the nearest bf16 */
+    VY_HELPER_U32_TO_F32,
+    VY_HELPER_U64_TO_F32,
+    VY_HELPER_F32_TO_F64,
+    VY_HELPER_F64_TO_F32,
+    VY_HELPER_F64_TO_ODD, /* f64 -> f32 whose last bit says whether more was there */
+    VY_HELPER_DIVIDE_F64,
+    VY_HELPER_SQRT_F64,
+    VY_HELPER_FMA_F64,
     VY_HELPER_COUNT
 } vy_helper;
 
 /* Calls it; the result is of the helper's type. */
 uint32_t vy_helper_call(vy_emitter *emitter, vy_helper helper, uint32_t a, uint32_t b);
+uint32_t vy_helper_call3(vy_emitter *emitter, vy_helper helper, uint32_t a, uint32_t b, uint32_t c);
 
 /* Bodies of helpers: parameters in, result out. Blocks that they make are their own, by vy_label:
  * vy_emitter_label is the body's. */
 typedef uint32_t (*vy_helper_fn)(vy_emitter *emitter, uint32_t a, uint32_t b);
+typedef uint32_t (*vy_helper3_fn)(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
+uint32_t vy_emit_fma(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
+uint32_t vy_emit_fma_f64(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c);
+/* adds_zero: c is the literal +0. */
+uint32_t vy_emit_fma_half(vy_emitter *emitter, uint32_t a, uint32_t b, uint32_t c, bool adds_zero);
+uint32_t vy_emit_divide_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_sqrt_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_round_half(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_pack_half(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_unpack_half(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_pack_bf16(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_u32_to_f32(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_u64_to_f32(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_f32_to_f64(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_f64_to_f32(vy_emitter *emitter, uint32_t a, uint32_t b);
+uint32_t vy_emit_f64_to_odd(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_divide(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_sqrt(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_reduce(vy_emitter *emitter, uint32_t a, uint32_t b);
@@ -138,6 +179,8 @@ typedef enum vy_input {
     VY_INPUT_INVOCATION, /* linear */
     VY_INPUT_STRIDE,     /* of spill slots */
     VY_INPUT_PASS,
+    VY_INPUT_LANE,
+    VY_INPUT_LANES,
     VY_INPUT_COUNT
 } vy_input;
 
@@ -159,7 +202,9 @@ struct vy_emitter {
     uint64_t module_writes; /* bindings */
     /* By SSA instruction, block, array: ids, 0 while there is none. */
     uint32_t *values, *labels, *last_labels, *arrays;
-    bool *is_emitted; /* by block */
+    uint8_t *joined;      /* by SSA instruction: see emit_aggregate.c; NULL: none */
+    bool *is_emitted;     /* by block */
+    uint32_t *edge_words; /* by edge of a phi: what it gets in place of a bool, or 0 */
     VY_VEC(vy_phi_patch) patches;
     uint32_t current_label; /* of the block being filled */
     vy_loc line;            /* of the last OpLine in this block */
@@ -167,11 +212,14 @@ struct vy_emitter {
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
     uint32_t *shared;           /* by buffer: variable */
     uint32_t *tables;           /* by table: variable */
-    uint32_t *lengths, *params; /* by binding, by parameter: values in the body */
+    uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
+    uint32_t *signed_lengths;   /* by binding: not beyond what an i32 can name */
     uint32_t inputs[VY_INPUT_COUNT];
-    uint32_t builtins[4];                  /* variables: see vy_emit_builtin_variable */
-    uint32_t group_size[3];                /* constants */
-    uint32_t push_block, buffer_blocks[3]; /* of buffers: read only, written, coherent */
+    uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
+    uint32_t group_size[3]; /* constants */
+    uint32_t zero_sums;     /* VY_SPEC_ZERO_SUMS, made when first needed */
+    uint32_t push_block;
+    uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */
@@ -186,7 +234,7 @@ uint32_t vy_emitter_fail(vy_emitter *emitter, vyre_result code, vy_loc loc, cons
 uint32_t vy_emitter_value(vy_emitter *emitter, uint32_t instruction, vy_loc loc);
 vyre_type vy_emitter_type(const vy_emitter *emitter, uint32_t instruction);
 /* The bits of a LITERAL; false for anything else. */
-bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t *out_bits);
+bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint64_t *out_bits);
 
 /* Begins a block of the emitter's own making. */
 void vy_emitter_label(vy_emitter *emitter, uint32_t label);
@@ -196,25 +244,95 @@ void vy_emit_blocks(vy_emitter *emitter);
 /* Whether the instruction makes blocks of its own. */
 bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins);
 
-/* emit_int.c, emit_float.c: the pure operators by the type of their first operand. */
+/* The pure operators by the type of their first operand: emit_int.c and emit_bits.c, emit_float.c,
+ * emit_f64.c, emit_cast.c. */
 uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                         bool is_signed);
+                         vyre_type type);
+uint32_t vy_emit_bits(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                      vyre_type type);
 uint32_t vy_emit_bool(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands);
-uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands);
+/* f16 too: computed as f32, then rounded. */
+uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                     vyre_type type);
+uint32_t vy_emit_f64(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands);
 uint32_t vy_emit_cast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, vyre_type from);
+uint32_t vy_emit_bitcast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, vyre_type from);
+/* The float comparison that an operator is, and that on keys of integers (may be NULL). */
+bool vy_find_comparison(vyre_op op, SpvOp *out_float, SpvOp *out_key);
 /* On bits: not a number. */
 uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits);
-uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value);
+uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value, vyre_type type);
+uint32_t vy_emit_canonical_f64(vy_emitter *emitter, uint32_t value);
 
-/* emit_memory.c. Values in memory are u32 words: f32 by its bits, bool as 0 or 1. `access`: memory
- * operands. */
+/* emit_int.c. An integer made to fit its type again, in the register where it lives. */
+uint32_t vy_emit_wrap(vy_emitter *emitter, vyre_type type, uint32_t value);
+uint32_t vy_const_integer(vy_emitter *emitter, vyre_type type, uint64_t bits);
+
+/* emit_half.c. f16 lives in f32: as an f32 that is exactly an f16. */
+uint32_t vy_emit_round_f16(vy_emitter *emitter, uint32_t value);
+uint32_t vy_emit_f16_to_bits(vy_emitter *emitter, uint32_t value);
+uint32_t vy_emit_f16_of_bits(vy_emitter *emitter, uint32_t bits);
+/* The 16 bits of the bf16 nearest to an f32. */
+uint32_t vy_emit_bf16_of_f32(vy_emitter *emitter, uint32_t value);
+/* The bits of the f32 that an f16 is. */
+uint32_t vy_f16_as_f32(uint32_t bits);
+
+/* emit_element.c. Where values live: integers of up to 32 bits in u32, extended by their type; f16
+ * and f32 in f32; u64 and i64 in u64; f64, bool and vectors in their own types. In memory they are
+ * cells. Buffers hold elements as they are (packed); workgroup memory, private arrays and tables
+ * keep each in a whole number of words, small ones as they live in registers. */
+uint32_t vy_emit_type(vy_emitter *emitter, vyre_type type);
+uint32_t vy_emit_zero(vy_emitter *emitter, vyre_type type);
+vy_cell vy_cell_of(vyre_type type, bool is_packed);
+uint32_t vy_cell_size(vy_cell cell);
+/* As an element; and as a value, that is with 8 and 16 bits extended by zeros. */
+uint32_t vy_cell_type(vy_emitter *emitter, vy_cell cell);
+uint32_t vy_cell_value_type(vy_emitter *emitter, vy_cell cell);
+/* `access`: memory operands. */
+uint32_t vy_emit_load_cell(vy_emitter *emitter, uint32_t pointer, vy_cell cell, uint32_t access);
+void vy_emit_store_cell(vy_emitter *emitter, uint32_t pointer, vy_cell cell, uint32_t value,
+                        uint32_t access);
 uint32_t vy_emit_load_word(vy_emitter *emitter, uint32_t pointer, uint32_t access);
 void vy_emit_store_word(vy_emitter *emitter, uint32_t pointer, uint32_t word, uint32_t access);
-uint32_t vy_emit_type(vy_emitter *emitter, vyre_type type);
+/* Between a cell's value and the value of an element of that type. */
+uint32_t vy_emit_to_cell(vy_emitter *emitter, vyre_type type, bool is_packed, uint32_t value);
+uint32_t vy_emit_from_cell(vy_emitter *emitter, vyre_type type, bool is_packed, uint32_t value);
+/* Values in words: of up to 32 bits one, of 64 two. Small integers by their low bits. */
 uint32_t vy_emit_to_word(vy_emitter *emitter, vyre_type type, uint32_t value);
 uint32_t vy_emit_from_word(vy_emitter *emitter, vyre_type type, uint32_t word);
+uint32_t vy_emit_low(vy_emitter *emitter, uint32_t wide);
+uint32_t vy_emit_high(vy_emitter *emitter, uint32_t wide);
+uint32_t vy_emit_join(vy_emitter *emitter, uint32_t low, uint32_t high);
+uint32_t vy_emit_component(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_compose(vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_memory.c: checks and buffers. An index is u32, i32 or u64. */
+typedef struct vy_checked {
+    uint32_t ok, index; /* ok: 0 where nothing needs to be checked */
+} vy_checked;
+/* The index as a u32, and whether it is below count. */
+vy_checked vy_check_index(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+/* The same with 0 in place of an index that is not. */
+vy_checked vy_check_index_for_load(vy_emitter *emitter, const vy_ins *ins, uint32_t count);
+/* The element of that type, or zero where the index is out of bounds. */
+uint32_t vy_checked_value(vy_emitter *emitter, vyre_type type, bool is_packed, vy_checked checked,
+                          uint32_t value);
+/* Opens a selection that is entered where the index is in bounds; its merge label, or 0. */
+uint32_t vy_begin_checked(vy_emitter *emitter, vy_checked checked);
+void vy_end_checked(vy_emitter *emitter, uint32_t merge);
 uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_store(vy_emitter *emitter, const vy_ins *ins);
+bool vy_emit_is_shared(const vy_emitter *emitter, uint32_t buffer);
+/* Elements of a shared buffer. */
+uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer);
+vy_cell vy_emit_buffer_cell(const vy_emitter *emitter, uint32_t buffer);
+/* Pointer to an element of a buffer, shared or not. */
+uint32_t vy_emit_element(vy_emitter *emitter, uint32_t buffer, uint32_t index);
+/* The elements of a buffer, as a value; and what an index of that instruction is compared with. */
+uint32_t vy_emit_length(vy_emitter *emitter, uint32_t buffer);
+uint32_t vy_emit_bound(vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_table.c, emit_array.c: tables, private arrays, spill slots. */
 uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_array_variables(vy_emitter *emitter);
 void vy_emit_array_zero(vy_emitter *emitter, const vy_ins *ins);
@@ -222,25 +340,33 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins);
-bool vy_emit_is_shared(const vy_emitter *emitter, uint32_t buffer);
-/* Elements of a shared buffer. */
-uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer);
-/* Pointer to an element of a buffer, shared or not. */
-uint32_t vy_emit_element(vy_emitter *emitter, uint32_t buffer, uint32_t index);
-/* The elements of a buffer, as a value. */
-uint32_t vy_emit_length(vy_emitter *emitter, uint32_t buffer);
 
 /* emit_atomic.c. */
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_barrier(vy_emitter *emitter);
 uint32_t vy_emit_device_scope(vy_emitter *emitter);
 
+/* emit_aggregate.c. First, which atomics are done once for each subgroup (false: out of memory);
+ * whether one is; then that: `act` does it with the joined operand and gives the old value, in one
+ * block. No value (0) where nothing reads the old one. */
+bool vy_emit_find_aggregated(vy_emitter *emitter);
+typedef uint32_t (*vy_aggregated_fn)(vy_emitter *emitter, const vy_ins *ins, const void *place,
+                                     uint32_t x);
+bool vy_emit_is_aggregated(const vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
+                            vy_aggregated_fn act, const void *place);
+
+/* emit_subgroup.c. */
+uint32_t vy_emit_subgroup(vy_emitter *emitter, const vy_ins *ins);
+bool vy_emit_subgroup_splits(const vy_emitter *emitter, const vy_ins *ins);
+
 /* emit_input.c: what an invocation knows from outside. They may be asked for in any block: reading
  * is done in the prologue, so that it is done once. */
 uint32_t vy_emit_builtin(vy_emitter *emitter, vyre_builtin builtin);
 uint32_t vy_emit_input(vy_emitter *emitter, vy_input input);
-uint32_t vy_emit_param(vy_emitter *emitter, uint32_t param);
+uint32_t vy_emit_param(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_binding_length(vy_emitter *emitter, uint32_t binding);
+uint32_t vy_emit_signed_length(vy_emitter *emitter, uint32_t binding);
 uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot);
 /* Where module->code stands: a word of the parameter block, a constant of the workgroup's size, an
  * input variable of the entry point, loaded. */

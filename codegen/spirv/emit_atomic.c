@@ -1,7 +1,7 @@
 /* Atomics, barriers and records. An atomic is relaxed unless an order is written; an ordered one
  * orders storage and workgroup memory both, at the scope of the memory it acts on. f32 goes through
- * its bits, its sum through a compare-and-exchange loop. */
-#include "codegen/spirv/emit.h"
+ * its bits, its sum through a compare-and-exchange loop. Elements have 32 or 64 bits. */
+#include "codegen/spirv/emit_exact.h"
 
 #define BOTH_MEMORIES                                                                              \
     ((uint32_t)SpvMemorySemanticsUniformMemoryMask |                                               \
@@ -60,6 +60,7 @@ static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t
 static uint32_t add_f32(vy_emitter *emitter, vy_atomic_place place, uint32_t word)
 {
     vy_module *m = &emitter->module;
+    vy_format f = vy_format_of(emitter, VYRE_TYPE_F32);
     uint32_t type = vy_type_u32(m);
     uint32_t addend = vy_f32_of(m, word);
     uint32_t relaxed = vy_const_u32(m, SpvMemorySemanticsMaskNone);
@@ -75,7 +76,7 @@ static uint32_t add_f32(vy_emitter *emitter, vy_atomic_place place, uint32_t wor
     vy_jump(m, body);
     vy_emitter_label(emitter, body);
     uint32_t old = vy_f32_of(m, expected);
-    uint32_t sum = vy_f2(m, SpvOpFAdd, old, addend);
+    uint32_t sum = vy_sum(&f, SpvOpFAdd, old, addend);
     uint32_t desired = vy_bits_of(m, sum);
     vy_effect(m, SpvOpAtomicCompareExchange,
               VY_LIST(type, found, place.pointer, place.scope, place.semantics, place.unequal,
@@ -110,22 +111,41 @@ static SpvOp read_modify_write(vyre_atomic atomic, bool is_signed)
     }
 }
 
-/* The old value as a word, or 0 for a store. x, y: words of the operands. */
+/* Where the old value lives: a cell of 32 or 64 bits. */
+static uint32_t cell_type(vy_module *m, vyre_type type)
+{
+    return vy_type_integer(m, vy_type_width(type) == 64 ? 64 : 32);
+}
+
+static uint32_t modify(vy_emitter *emitter, const vy_ins *ins, const void *at, uint32_t x)
+{
+    vy_module *m = &emitter->module;
+    const vy_atomic_place *place = at;
+    vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
+    SpvOp op = read_modify_write((vyre_atomic)ins->atomic, vy_type_is_signed(type));
+    return vy_value(m, op, cell_type(m, type),
+                    VY_LIST(place->pointer, place->scope, place->semantics, x));
+}
+
+/* The old value as a cell's, or 0 for a store. x, y: cells of the operands. */
 static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint32_t index,
                     uint32_t x, uint32_t y)
 {
     vy_module *m = &emitter->module;
     vy_atomic_place place = place_of(emitter, ins, index);
-    uint32_t word = vy_type_u32(m);
+    uint32_t cell = cell_type(m, type);
+    if (vy_type_width(type) == 64) {
+        vy_module_capability(m, SpvCapabilityInt64Atomics);
+    }
     switch ((int)ins->atomic) {
     case VYRE_ATOMIC_LOAD:
-        return vy_value(m, SpvOpAtomicLoad, word,
+        return vy_value(m, SpvOpAtomicLoad, cell,
                         VY_LIST(place.pointer, place.scope, place.semantics));
     case VYRE_ATOMIC_STORE:
         vy_effect(m, SpvOpAtomicStore, VY_LIST(place.pointer, place.scope, place.semantics, x));
         return 0;
     case VYRE_ATOMIC_COMPARE_EXCHANGE:
-        return vy_value(m, SpvOpAtomicCompareExchange, word,
+        return vy_value(m, SpvOpAtomicCompareExchange, cell,
                         VY_LIST(place.pointer, place.scope, place.semantics, place.unequal, y, x));
     default:
         break;
@@ -133,24 +153,29 @@ static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint
     if (type == VYRE_TYPE_F32 && ins->atomic != VYRE_ATOMIC_EXCHANGE) {
         return add_f32(emitter, place, x);
     }
-    return vy_value(m, read_modify_write((vyre_atomic)ins->atomic, type == VYRE_TYPE_I32), word,
-                    VY_LIST(place.pointer, place.scope, place.semantics, x));
+    if (vy_emit_is_aggregated(emitter, ins)) {
+        return vy_emit_aggregated(emitter, ins, x, modify, &place);
+    }
+    return modify(emitter, ins, &place, x);
 }
 
-static uint32_t operand_word(vy_emitter *emitter, const vy_ins *ins, uint32_t operand)
+static uint32_t operand_cell(vy_emitter *emitter, const vy_ins *ins, vyre_type type,
+                             uint32_t operand)
 {
-    uint32_t argument = ins->arg[operand];
     if (operand > vy_atomic_operand_count((vyre_atomic)ins->atomic)) {
         return 0;
     }
-    uint32_t value = vy_emitter_value(emitter, argument, ins->loc);
-    return vy_emit_to_word(emitter, vy_emitter_type(emitter, argument), value);
+    uint32_t value = vy_emitter_value(emitter, ins->arg[operand], ins->loc);
+    return vy_emit_to_word(emitter, type, value);
 }
 
 static bool is_possible(vyre_type type, vyre_atomic atomic)
 {
-    return type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32 || atomic == VYRE_ATOMIC_LOAD ||
-           atomic == VYRE_ATOMIC_STORE || atomic == VYRE_ATOMIC_EXCHANGE ||
+    bool is_integer = vy_type_is_integer(type) && vy_type_width(type) >= 32;
+    bool moves =
+        atomic == VYRE_ATOMIC_LOAD || atomic == VYRE_ATOMIC_STORE || atomic == VYRE_ATOMIC_EXCHANGE;
+    bool is_word = type == VYRE_TYPE_BOOL || type == VYRE_TYPE_F32;
+    return (is_integer && !vy_type_is_vector(type)) || (is_word && moves) ||
            (type == VYRE_TYPE_F32 && atomic == VYRE_ATOMIC_ADD);
 }
 
@@ -163,27 +188,19 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
                                "%s does not exist for %s. Fix: use u32 or i32",
                                vy_atomic_text((vyre_atomic)ins->atomic), vyre_type_keyword(type));
     }
-    uint32_t index = vy_emitter_value(emitter, ins->arg[0], ins->loc);
-    uint32_t x = operand_word(emitter, ins, 1);
-    uint32_t y = operand_word(emitter, ins, 2);
-    uint32_t old;
-    if (ins->unchecked) {
-        old = act(emitter, ins, type, index, x, y);
-    } else {
-        uint32_t count = vy_emit_length(emitter, ins->ref);
-        uint32_t ok = vy_b2(m, SpvOpULessThan, index, count);
-        uint32_t before = emitter->current_label;
-        uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
-        vy_if(m, ok, inside, merge, merge);
-        vy_emitter_label(emitter, inside);
-        old = act(emitter, ins, type, index, x, y);
-        uint32_t last = emitter->current_label;
-        vy_jump(m, merge);
-        vy_emitter_label(emitter, merge);
-        if (old) {
-            uint32_t word = vy_type_u32(m), zero = vy_const_u32(m, 0);
-            old = vy_value(m, SpvOpPhi, word, VY_LIST(zero, before, old, last));
-        }
+    uint32_t x = operand_cell(emitter, ins, type, 1);
+    uint32_t y = operand_cell(emitter, ins, type, 2);
+    uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
+    vy_checked checked = vy_check_index(emitter, ins, count);
+    uint32_t before = emitter->current_label;
+    uint32_t merge = vy_begin_checked(emitter, checked);
+    uint32_t old = act(emitter, ins, type, checked.index, x, y);
+    uint32_t last = emitter->current_label;
+    vy_end_checked(emitter, merge);
+    if (merge && old) {
+        uint32_t cell = cell_type(m, type);
+        uint32_t zero = vy_type_width(type) == 64 ? vy_const_u64(m, 0) : vy_const_u32(m, 0);
+        old = vy_value(m, SpvOpPhi, cell, VY_LIST(zero, before, old, last));
     }
     return old ? vy_emit_from_word(emitter, type, old) : 0;
 }
@@ -201,7 +218,7 @@ void vy_emit_barrier(vy_emitter *emitter)
 static uint32_t record_pointer(vy_emitter *emitter, uint32_t index)
 {
     uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_RECORDS;
-    return emitter->addressing->word(emitter, slot, index);
+    return emitter->addressing->element(emitter, slot, VY_CELL_32, index);
 }
 
 /* Writes `mine` where the word is still zero; whether it is mine then. */

@@ -55,8 +55,51 @@ static uint32_t emitted_edges(const vy_emitter *emitter, const vy_ins *ins)
     return count;
 }
 
+/* NVIDIA's driver (580) crashes on every phi of bools at the head of a loop. Such a phi is one of
+ * words, 0 and 1, which the blocks that lead there make and the head compares with 0. */
+static bool is_by_word(const vy_block *block, const vy_ins *ins)
+{
+    return block->merge_kind == VY_MERGE_LOOP && ins->op == VY_SSA_PHI &&
+           ins->type == VYRE_TYPE_BOOL;
+}
+
+/* Words for the phis of one block behind that block. */
+static void emit_edge_words(vy_emitter *emitter, uint32_t from, uint32_t to)
+{
+    vy_module *m = &emitter->module;
+    const vy_ssa *ssa = emitter->ssa;
+    const vy_block *block = &ssa->blocks.data[to < ssa->blocks.count ? to : 0];
+    for (uint32_t i = block->first; i && ssa->ins.data[i].op == VY_SSA_PHI;
+         i = ssa->ins.data[i].next) {
+        const vy_ins *ins = &ssa->ins.data[i];
+        for (uint32_t k = 0; is_by_word(block, ins) && k < ins->arg[1]; k++) {
+            const vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + k];
+            if (edge->block == from) {
+                uint32_t value = vy_emitter_value(emitter, edge->value, ins->loc);
+                uint32_t one = vy_const_u32(m, 1), zero = vy_const_u32(m, 0);
+                emitter->edge_words[ins->arg[0] + k] = vy_select_u(m, value, one, zero);
+            }
+        }
+    }
+}
+
+static void emit_all_edge_words(vy_emitter *emitter, uint32_t from)
+{
+    const vy_block *block = &emitter->ssa->blocks.data[from];
+    uint32_t targets = block->end == VY_END_JUMP     ? 1
+                       : block->end == VY_END_BRANCH ? 2
+                       : block->end == VY_END_SWITCH ? 1
+                                                     : 0;
+    for (uint32_t i = 0; i < targets; i++) {
+        emit_edge_words(emitter, from, block->target[i]);
+    }
+    for (uint32_t i = 0; block->end == VY_END_SWITCH && i < block->case_count; i++) {
+        emit_edge_words(emitter, from, emitter->ssa->cases.data[block->first_case + i].block);
+    }
+}
+
 /* Room for the operands, which are known only later. */
-static uint32_t emit_phi(vy_emitter *emitter, const vy_ins *ins)
+static uint32_t emit_phi(vy_emitter *emitter, const vy_ins *ins, vyre_type of)
 {
     vy_module *m = &emitter->module;
     uint32_t count = emitted_edges(emitter, ins);
@@ -67,7 +110,7 @@ static uint32_t emit_phi(vy_emitter *emitter, const vy_ins *ins)
             "can name. Fix: end fewer paths here, by nested ifs or by a function",
             count);
     }
-    uint32_t type = vy_emit_type(emitter, (vyre_type)ins->type);
+    uint32_t type = vy_emit_type(emitter, of);
     uint32_t *room = vy_arena_alloc(m->arena, 2 * (size_t)count, sizeof *room);
     if (!room) {
         return 0;
@@ -90,7 +133,8 @@ static void patch_phis(vy_emitter *emitter)
         for (uint32_t k = 0; k < patch->count; k++) {
             const vy_phi_edge *edge = &emitter->ssa->phi_edges.data[patch->first + k];
             if (emitter->is_emitted[edge->block]) {
-                words[at++] = vy_emitter_value(emitter, edge->value, patch->loc);
+                uint32_t word = emitter->edge_words[patch->first + k];
+                words[at++] = word ? word : vy_emitter_value(emitter, edge->value, patch->loc);
                 words[at++] = emitter->last_labels[edge->block];
             }
         }
@@ -107,9 +151,12 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
         return !ins->unchecked;
     case VY_SSA_ATOMIC:
         return !ins->unchecked ||
-               emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32;
+               emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32 ||
+               vy_emit_is_aggregated(emitter, ins);
     case VY_SSA_ARRAY_ZERO:
         return true;
+    case VY_SSA_SUBGROUP:
+        return vy_emit_subgroup_splits(emitter, ins);
     default:
         return false;
     }
@@ -131,10 +178,14 @@ static uint32_t emit_literal(vy_emitter *emitter, const vy_ins *ins)
     switch ((int)ins->type) {
     case VYRE_TYPE_BOOL:
         return vy_const_bool(&emitter->module, ins->bits != 0);
+    case VYRE_TYPE_F16:
+        return vy_const_f32(&emitter->module, vy_f16_as_f32((uint32_t)ins->bits));
     case VYRE_TYPE_F32:
-        return vy_const_f32(&emitter->module, ins->bits);
+        return vy_const_f32(&emitter->module, (uint32_t)ins->bits);
+    case VYRE_TYPE_F64:
+        return vy_const_f64(&emitter->module, ins->bits);
     default:
-        return vy_const_u32(&emitter->module, ins->bits);
+        return vy_const_integer(emitter, (vyre_type)ins->type, ins->bits);
     }
 }
 
@@ -158,20 +209,21 @@ static uint32_t emit_operator(vy_emitter *emitter, const vy_ins *ins)
                          operands[2]);
     case VYRE_OP_CAST:
         return vy_emit_cast(emitter, ins, operands[0], type);
-    case VYRE_OP_BITCAST: {
-        uint32_t word = vy_emit_to_word(emitter, type, operands[0]);
-        return vy_emit_from_word(emitter, (vyre_type)ins->type, word);
-    }
+    case VYRE_OP_BITCAST:
+        return vy_emit_bitcast(emitter, ins, operands[0], type);
     default:
         break;
     }
     switch ((int)type) {
     case VYRE_TYPE_BOOL:
         return vy_emit_bool(emitter, ins, operands);
+    case VYRE_TYPE_F16:
     case VYRE_TYPE_F32:
-        return vy_emit_f32(emitter, ins, operands);
+        return vy_emit_f32(emitter, ins, operands, type);
+    case VYRE_TYPE_F64:
+        return vy_emit_f64(emitter, ins, operands);
     default:
-        return vy_emit_integer(emitter, ins, operands, type == VYRE_TYPE_I32);
+        return vy_emit_integer(emitter, ins, operands, type);
     }
 }
 
@@ -222,7 +274,7 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
     case VYRE_OP_BUILTIN:
         return vy_emit_builtin(emitter, (vyre_builtin)ins->ref);
     case VYRE_OP_PARAM:
-        return vy_emit_param(emitter, ins->ref);
+        return vy_emit_param(emitter, ins);
     case VYRE_OP_LENGTH:
         return vy_emit_length(emitter, ins->ref);
     case VYRE_OP_LOAD:
@@ -230,7 +282,7 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
     case VYRE_OP_TABLE:
         return vy_emit_table(emitter, ins);
     case VY_SSA_PHI:
-        return emit_phi(emitter, ins);
+        return emit_phi(emitter, ins, (vyre_type)ins->type);
     case VY_SSA_HOST_INDEX:
         return vy_emit_host_index(emitter, ins->ref);
     case VY_SSA_ATOMIC:
@@ -241,8 +293,14 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_spill_load(emitter, ins);
     case VY_SSA_CANONICAL_NAN: {
         uint32_t value = vy_emitter_value(emitter, ins->arg[0], ins->loc);
-        return vy_emit_canonical_nan(emitter, value);
+        return vy_emit_canonical_nan(emitter, value, (vyre_type)ins->type);
     }
+    case VY_SSA_COMPONENT:
+        return vy_emit_component(emitter, ins);
+    case VY_SSA_COMPOSE:
+        return vy_emit_compose(emitter, ins);
+    case VY_SSA_SUBGROUP:
+        return vy_emit_subgroup(emitter, ins);
     case VY_SSA_STORE:
         vy_emit_store(emitter, ins);
         return 0;
@@ -394,6 +452,26 @@ static bool splits(const vy_emitter *emitter, const vy_block *block)
     return false;
 }
 
+static void emit_phis(vy_emitter *emitter, const vy_block *block)
+{
+    vy_module *m = &emitter->module;
+    const vy_ins *all = emitter->ssa->ins.data;
+    uint32_t i = block->first;
+    for (; i && all[i].op == VY_SSA_PHI; i = all[i].next) {
+        if (is_by_word(block, &all[i]) && has_reference(emitter, &all[i])) {
+            emitter->values[i] = emit_phi(emitter, &all[i], VYRE_TYPE_U32);
+        } else {
+            emit_instruction(emitter, i);
+        }
+    }
+    for (i = block->first; i && all[i].op == VY_SSA_PHI; i = all[i].next) {
+        if (is_by_word(block, &all[i]) && emitter->values[i]) {
+            emitter->values[i] = vy_b2c(m, SpvOpINotEqual, emitter->values[i], 0);
+            vy_module_name(m, emitter->values[i], all[i].name);
+        }
+    }
+}
+
 static void emit_block(vy_emitter *emitter, uint32_t index)
 {
     vy_module *m = &emitter->module;
@@ -401,8 +479,9 @@ static void emit_block(vy_emitter *emitter, uint32_t index)
     const vy_block *block = &ssa->blocks.data[index];
     vy_emitter_label(emitter, label_of(emitter, index));
     uint32_t i = block->first;
-    for (; i && ssa->ins.data[i].op == VY_SSA_PHI; i = ssa->ins.data[i].next) {
-        emit_instruction(emitter, i);
+    emit_phis(emitter, block);
+    while (i && ssa->ins.data[i].op == VY_SSA_PHI) {
+        i = ssa->ins.data[i].next;
     }
     /* A loop's merge instruction belongs into the block that the back edge leads to. */
     bool is_loop_open = block->merge_kind == VY_MERGE_LOOP && splits(emitter, block);
@@ -415,6 +494,7 @@ static void emit_block(vy_emitter *emitter, uint32_t index)
     for (; i && emitter->result == VYRE_OK; i = ssa->ins.data[i].next) {
         emit_instruction(emitter, i);
     }
+    emit_all_edge_words(emitter, index);
     emit_end(emitter, block, is_loop_open);
     emitter->last_labels[index] = emitter->current_label;
 }

@@ -1,7 +1,8 @@
-/* Operators on f32 that are exact, and casts. Signs and NaNs are handled on bits, where no float
- * mode of the device can change them. Division and sqrt: emit_exact.c; functions with a tolerance:
+/* Operators on f32 that are exact, and those of f16, which are the same with a rounding behind them
+ * where one is due. Signs and NaNs are handled on bits, where no float mode of the device can
+ * change them. Division and sqrt: emit_exact.c, fma: emit_fma.c; functions with a tolerance:
  * emit_math.c, emit_trig.c. */
-#include "codegen/spirv/emit.h"
+#include "codegen/spirv/emit_exact.h"
 
 uint32_t vy_emit_is_nan_bits(vy_emitter *emitter, uint32_t bits)
 {
@@ -16,9 +17,12 @@ static uint32_t is_nan(vy_emitter *emitter, uint32_t value)
     return vy_emit_is_nan_bits(emitter, bits);
 }
 
-uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value)
+uint32_t vy_emit_canonical_nan(vy_emitter *emitter, uint32_t value, vyre_type type)
 {
     vy_module *m = &emitter->module;
+    if (type == VYRE_TYPE_F64) {
+        return vy_emit_canonical_f64(emitter, value);
+    }
     uint32_t condition = is_nan(emitter, value);
     uint32_t nan = vy_const_f32(m, VY_F32_NAN);
     return vy_select_f(m, condition, nan, value);
@@ -41,7 +45,7 @@ static uint32_t with_nan_test(vy_emitter *emitter, uint32_t value, const uint32_
     return vy_b2(m, SpvOpLogicalAnd, value, neither);
 }
 
-static bool find_comparison(vyre_op op, SpvOp *out_float, SpvOp *out_key)
+bool vy_find_comparison(vyre_op op, SpvOp *out_float, SpvOp *out_key)
 {
     static const struct {
         vyre_op op;
@@ -57,7 +61,9 @@ static bool find_comparison(vyre_op op, SpvOp *out_float, SpvOp *out_key)
     for (uint32_t i = 0; i < VY_COUNT_OF(rows); i++) {
         if (rows[i].op == op) {
             *out_float = rows[i].on_float;
-            *out_key = rows[i].on_key;
+            if (out_key) {
+                *out_key = rows[i].on_key;
+            }
             return true;
         }
     }
@@ -92,12 +98,24 @@ static uint32_t compare_keys(vy_emitter *emitter, SpvOp op, const uint32_t *oper
     return with_nan_test(emitter, value, operands, op != SpvOpINotEqual);
 }
 
+/* The f32 that a literal is. */
+static bool float_literal(const vy_emitter *emitter, uint32_t instruction, uint32_t *out_bits)
+{
+    uint64_t bits = 0;
+    if (!vy_emitter_literal(emitter, instruction, &bits)) {
+        return false;
+    }
+    bool is_half = vy_emitter_type(emitter, instruction) == VYRE_TYPE_F16;
+    *out_bits = is_half ? vy_f16_as_f32((uint32_t)bits) : (uint32_t)bits;
+    return true;
+}
+
 /* A literal operand that a flushed denormal compares with as the denormal itself does. */
 static bool is_normal(const vy_emitter *emitter, uint32_t instruction)
 {
     uint32_t bits = 0;
-    return vy_emitter_literal(emitter, instruction, &bits) &&
-           (bits & VY_F32_MAGNITUDE) > 0x00800000u && (bits & VY_F32_MAGNITUDE) < VY_F32_INFINITY;
+    return float_literal(emitter, instruction, &bits) && (bits & VY_F32_MAGNITUDE) > 0x00800000u &&
+           (bits & VY_F32_MAGNITUDE) < VY_F32_INFINITY;
 }
 
 static uint32_t compare(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
@@ -105,13 +123,14 @@ static uint32_t compare(vy_emitter *emitter, const vy_ins *ins, const uint32_t *
     vyre_op op = (vyre_op)ins->op;
     SpvOp on_float = SpvOpFOrdEqual, on_key = SpvOpIEqual;
     uint32_t literal = 1;
-    if (!find_comparison(op, &on_float, &on_key)) {
+    if (!vy_find_comparison(op, &on_float, &on_key)) {
         return 0;
     }
-    if (vy_emitter_literal(emitter, ins->arg[1], &literal) && literal == 0) {
+    if (float_literal(emitter, ins->arg[1], &literal) && literal == 0) {
         return vy_b2f(&emitter->module, on_float, operands[0], 0);
     }
-    if (!compares_denormals(emitter) && !is_normal(emitter, ins->arg[0]) &&
+    bool is_half = vy_emitter_type(emitter, ins->arg[0]) == VYRE_TYPE_F16; /* none is a denormal */
+    if (!compares_denormals(emitter) && !is_half && !is_normal(emitter, ins->arg[0]) &&
         !is_normal(emitter, ins->arg[1])) {
         return compare_keys(emitter, on_key, operands);
     }
@@ -258,8 +277,7 @@ static uint32_t divide(vy_emitter *emitter, const vy_ins *ins, const uint32_t *o
         return vy_f2(m, SpvOpFDiv, operands[0], operands[1]);
     }
     /* The same real number rounded once, either way. */
-    if (vy_emitter_literal(emitter, ins->arg[1], &literal) &&
-        exact_reciprocal(literal, &reciprocal)) {
+    if (float_literal(emitter, ins->arg[1], &literal) && exact_reciprocal(literal, &reciprocal)) {
         return vy_f2c(m, SpvOpFMul, operands[0], reciprocal);
     }
     return vy_helper_call(emitter, VY_HELPER_DIVIDE, operands[0], operands[1]);
@@ -323,10 +341,6 @@ static uint32_t emit_rounding(vy_emitter *emitter, const vy_ins *ins, uint32_t v
         uint32_t whole = round_by(emitter, value, GLSLstd450Floor);
         return vy_f2(m, SpvOpFSub, value, whole);
     }
-    case VYRE_OP_FMA:
-        return vy_emitter_fail(
-            emitter, VYRE_ERROR_UNSUPPORTED_FEATURE, ins->loc,
-            "fma is not available yet. Fix: write a * b + c, which rounds twice");
     default:
         return vy_emitter_fail(emitter, VYRE_ERROR_INTERNAL, ins->loc,
                                "operator %s has no meaning on f32. Fix: report it with the program",
@@ -334,27 +348,40 @@ static uint32_t emit_rounding(vy_emitter *emitter, const vy_ins *ins, uint32_t v
     }
 }
 
-uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands)
+static uint32_t sum_of(vy_emitter *emitter, SpvOp op, const uint32_t *operands)
+{
+    vy_format f = vy_format_of(emitter, VYRE_TYPE_F32);
+    return vy_sum(&f, op, operands[0], operands[1]);
+}
+
+static uint32_t fused(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                      vyre_type type)
+{
+    if (type == VYRE_TYPE_F16) {
+        uint32_t addend = 1;
+        bool adds_zero = float_literal(emitter, ins->arg[2], &addend) && addend == 0;
+        return vy_emit_fma_half(emitter, operands[0], operands[1], operands[2], adds_zero);
+    }
+    return vy_helper_call3(emitter, VY_HELPER_FMA, operands[0], operands[1], operands[2]);
+}
+
+static uint32_t emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                         vyre_type type)
 {
     vy_module *m = &emitter->module;
-    vy_helper helper;
-    if (ins->op >= VYRE_OP_EQ && ins->op <= VYRE_OP_GE) {
-        return compare(emitter, ins, operands);
-    }
-    if (find_helper((vyre_op)ins->op, &helper)) {
-        return vy_helper_call(emitter, helper, operands[0], operands[1]);
-    }
     switch ((int)ins->op) {
     case VYRE_OP_ADD:
-        return vy_f2(m, SpvOpFAdd, operands[0], operands[1]);
+        return sum_of(emitter, SpvOpFAdd, operands);
     case VYRE_OP_SUB:
-        return vy_f2(m, SpvOpFSub, operands[0], operands[1]);
+        return sum_of(emitter, SpvOpFSub, operands);
     case VYRE_OP_MUL:
         return vy_f2(m, SpvOpFMul, operands[0], operands[1]);
     case VYRE_OP_DIV:
         return divide(emitter, ins, operands);
     case VYRE_OP_SQRT:
         return square_root(emitter, operands[0]);
+    case VYRE_OP_FMA:
+        return fused(emitter, ins, operands, type);
     case VYRE_OP_MIN:
         return extreme(emitter, operands[0], operands[1], true);
     case VYRE_OP_MAX:
@@ -375,87 +402,42 @@ uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *ope
         return copy_sign(emitter, operands[0], operands[1]);
     case VYRE_OP_SIGN:
         return sign_of(emitter, operands[0]);
-    case VYRE_OP_IS_NAN:
-    case VYRE_OP_IS_INF:
-    case VYRE_OP_IS_FINITE:
-        return test(emitter, (vyre_op)ins->op, operands[0]);
     default:
         return emit_rounding(emitter, ins, operands[0]);
     }
 }
 
-/* ---- Casts ----------------------------------------------------------------------------------- */
-
-/* Only what fits reaches the conversion; NaN fits nowhere. */
-static uint32_t to_u32(vy_emitter *emitter, uint32_t value)
+/* What an f32 operator makes of f16 operands that is no f16 yet. An fma has been rounded. */
+static bool is_rounded_after(vyre_op op)
 {
-    vy_module *m = &emitter->module;
-    uint32_t is_positive = vy_b2f(m, SpvOpFOrdGreaterThan, value, 0);
-    uint32_t is_small = vy_b2f(m, SpvOpFOrdLessThan, value, 0x4f800000u /* 2^32 */);
-    uint32_t fits = vy_b2(m, SpvOpLogicalAnd, is_positive, is_small);
-    uint32_t zero = vy_const_f32(m, 0);
-    uint32_t safe = vy_select_f(m, fits, value, zero);
-    uint32_t converted = vy_u1(m, SpvOpConvertFToU, safe);
-    uint32_t is_large = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0x4f800000u);
-    uint32_t limit = vy_const_u32(m, UINT32_MAX);
-    return vy_select_u(m, is_large, limit, converted);
-}
-
-static uint32_t to_i32(vy_emitter *emitter, uint32_t value)
-{
-    vy_module *m = &emitter->module;
-    uint32_t is_large = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0x4f000000u /* 2^31 */);
-    uint32_t is_low = vy_b2f(m, SpvOpFOrdLessThan, value, 0xcf000000u /* -2^31 */);
-    uint32_t above = vy_b2f(m, SpvOpFOrdGreaterThanEqual, value, 0xcf000000u);
-    uint32_t below = vy_b2f(m, SpvOpFOrdLessThan, value, 0x4f000000u);
-    uint32_t fits = vy_b2(m, SpvOpLogicalAnd, above, below);
-    uint32_t zero = vy_const_f32(m, 0);
-    uint32_t safe = vy_select_f(m, fits, value, zero);
-    uint32_t converted = vy_u1(m, SpvOpConvertFToS, safe);
-    uint32_t most = vy_const_u32(m, 0x7fffffffu);
-    converted = vy_select_u(m, is_large, most, converted);
-    uint32_t least = vy_const_u32(m, 0x80000000u);
-    return vy_select_u(m, is_low, least, converted);
-}
-
-static uint32_t to_f32(vy_emitter *emitter, uint32_t value, vyre_type from)
-{
-    vy_module *m = &emitter->module;
-    if (from == VYRE_TYPE_BOOL) {
-        uint32_t one = vy_const_f32(m, VY_F32_ONE), zero = vy_const_f32(m, 0);
-        return vy_select_f(m, value, one, zero);
-    }
-    SpvOp op = from == VYRE_TYPE_I32 ? SpvOpConvertSToF : SpvOpConvertUToF;
-    return vy_value(m, op, vy_type_f32(m), VY_LIST(value));
-}
-
-static uint32_t to_bool(vy_emitter *emitter, uint32_t value, vyre_type from)
-{
-    vy_module *m = &emitter->module;
-    return from == VYRE_TYPE_F32 ? vy_b2f(m, SpvOpFUnordNotEqual, value, 0)
-                                 : vy_b2c(m, SpvOpINotEqual, value, 0);
-}
-
-uint32_t vy_emit_cast(vy_emitter *emitter, const vy_ins *ins, uint32_t operand, vyre_type from)
-{
-    vyre_type to = (vyre_type)ins->type;
-    if (from == to) {
-        return operand;
-    }
-    switch ((int)to) {
-    case VYRE_TYPE_BOOL:
-        return to_bool(emitter, operand, from);
-    case VYRE_TYPE_F32:
-        return to_f32(emitter, operand, from);
-    case VYRE_TYPE_U32:
-    case VYRE_TYPE_I32:
-        if (from == VYRE_TYPE_F32) {
-            return to == VYRE_TYPE_U32 ? to_u32(emitter, operand) : to_i32(emitter, operand);
-        }
-        return from == VYRE_TYPE_BOOL ? vy_emit_to_word(emitter, from, operand) : operand;
+    switch ((int)op) {
+    case VYRE_OP_ADD:
+    case VYRE_OP_SUB:
+    case VYRE_OP_MUL:
+    case VYRE_OP_DIV:
+    case VYRE_OP_SQRT:
+    case VYRE_OP_ABS_DIFF:
+    case VYRE_OP_FRACT:
+        return true;
     default:
-        return vy_emitter_fail(
-            emitter, VYRE_ERROR_INTERNAL, ins->loc,
-            "a cast to a type that is not there. Fix: report it with the program");
+        return false;
     }
+}
+
+uint32_t vy_emit_f32(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
+                     vyre_type type)
+{
+    vy_helper helper = VY_HELPER_COUNT;
+    vyre_op op = (vyre_op)ins->op;
+    if (op >= VYRE_OP_EQ && op <= VYRE_OP_GE) {
+        return compare(emitter, ins, operands);
+    }
+    if (op == VYRE_OP_IS_NAN || op == VYRE_OP_IS_INF || op == VYRE_OP_IS_FINITE) {
+        return test(emitter, op, operands[0]);
+    }
+    bool is_function = find_helper(op, &helper);
+    uint32_t value = is_function ? vy_helper_call(emitter, helper, operands[0], operands[1])
+                                 : emit_f32(emitter, ins, operands, type);
+    bool rounds = type == VYRE_TYPE_F16 && (is_function || is_rounded_after(op));
+    return rounds && value ? vy_emit_round_f16(emitter, value) : value;
 }

@@ -15,7 +15,7 @@ uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
     vy_module *m = &emitter->module;
     uint32_t index = vy_const_u32(m, word);
     uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_PARAMS;
-    uint32_t pointer = emitter->addressing->word(emitter, slot, index);
+    uint32_t pointer = emitter->addressing->element(emitter, slot, VY_CELL_32, index);
     return vy_emit_load_word(emitter, pointer, emitter->addressing->access);
 }
 
@@ -47,12 +47,21 @@ uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin)
     case SpvBuiltInLocalInvocationIndex:
         place = 3, name = "vy_local_index";
         break;
+    case SpvBuiltInSubgroupLocalInvocationId:
+        place = 4, name = "vy_lane";
+        break;
+    case SpvBuiltInSubgroupSize:
+        place = 5, name = "vy_lanes";
+        break;
     default:
         break;
     }
-    uint32_t type = place == 3 ? vy_type_u32(m) : vy_type_u32_vector(m, 3);
+    uint32_t type = place >= 3 ? vy_type_u32(m) : vy_type_u32_vector(m, 3);
     uint32_t *variable = &emitter->builtins[place];
     if (!*variable) {
+        if (place >= 4) {
+            vy_module_capability(m, SpvCapabilityGroupNonUniform);
+        }
         *variable = vy_global_variable(m, SpvStorageClassInput, type, 0);
         vy_module_decorate(m, *variable, SpvDecorationBuiltIn, VY_LIST((uint32_t)builtin));
         vy_module_name(m, *variable, name);
@@ -137,6 +146,12 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
         return vy_emit_param_word(emitter, VY_PARAM_INVOCATIONS);
     case VY_INPUT_PASS:
         return vy_emit_pass(emitter);
+    case VY_INPUT_LANE:
+        return vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupLocalInvocationId);
+    case VY_INPUT_LANES:
+        return emitter->ssa->program->subgroup_width
+                   ? vy_const_u32(m, emitter->ssa->program->subgroup_width)
+                   : vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupSize);
     default:
         return vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
     }
@@ -175,6 +190,8 @@ uint32_t vy_emit_builtin(vy_emitter *emitter, vyre_builtin builtin)
         {"num_groups.y", VY_INPUT_GROUPS + 1},
         {"num_groups.z", VY_INPUT_GROUPS + 2},
         {"pass", VY_INPUT_PASS},
+        {"lane", VY_INPUT_LANE},
+        {"lanes", VY_INPUT_LANES},
     };
     uint32_t row = (uint32_t)builtin;
     if (row >= VY_COUNT_OF(rows)) {
@@ -201,19 +218,48 @@ uint32_t vy_emit_binding_length(vy_emitter *emitter, uint32_t binding)
     return emitter->lengths[binding];
 }
 
-uint32_t vy_emit_param(vy_emitter *emitter, uint32_t param)
+uint32_t vy_emit_signed_length(vy_emitter *emitter, uint32_t binding)
 {
-    const vyre_program *program = emitter->ssa->program;
-    if (!emitter->params[param]) {
-        const vy_named *named = &program->params.data[param];
+    vy_module *m = &emitter->module;
+    if (!emitter->signed_lengths[binding]) {
+        uint32_t length = vy_emit_binding_length(emitter, binding);
         vy_words *code = enter_prologue(emitter);
-        uint32_t word =
-            vy_emit_param_word(emitter, VY_PARAM_LENGTHS + program->binding_count + param - 1);
-        emitter->params[param] = vy_emit_from_word(emitter, (vyre_type)named->type, word);
+        uint32_t most = vy_const_u32(m, 0x80000000u);
+        uint32_t value = vy_glsl(m, GLSLstd450UMin, vy_type_u32(m), length, most);
+        emitter->signed_lengths[binding] = value;
         emitter->module.code = code;
-        vy_module_name(&emitter->module, emitter->params[param], named->name);
     }
-    return emitter->params[param];
+    return emitter->signed_lengths[binding];
+}
+
+static uint32_t load_param(vy_emitter *emitter, vyre_type type, uint32_t first)
+{
+    vy_module *m = &emitter->module;
+    first += VY_PARAM_LENGTHS + emitter->ssa->program->binding_count;
+    uint32_t low = vy_emit_param_word(emitter, first);
+    if (vy_type_width(type) != 64) {
+        return vy_emit_from_word(emitter, type, low);
+    }
+    uint32_t high = vy_emit_param_word(emitter, first + 1);
+    uint32_t pair = vy_v2(m, SpvOpCompositeConstruct, vy_type_u32_vector(m, 2), low, high);
+    return vy_v1(m, SpvOpBitcast, vy_emit_type(emitter, type), pair);
+}
+
+/* Of a vector: the component that `bits` numbers. */
+uint32_t vy_emit_param(vy_emitter *emitter, const vy_ins *ins)
+{
+    const vy_named *named = &emitter->ssa->program->params.data[ins->ref];
+    uint32_t count = vy_type_components((vyre_type)named->type);
+    uint32_t component = ins->bits < count ? (uint32_t)ins->bits : 0;
+    uint32_t *value = &emitter->params[named->word + component];
+    if (!*value) {
+        vy_words *code = enter_prologue(emitter);
+        *value =
+            load_param(emitter, vy_type_component((vyre_type)named->type), named->word + component);
+        emitter->module.code = code;
+        vy_module_name(&emitter->module, *value, named->name);
+    }
+    return *value;
 }
 
 uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot)

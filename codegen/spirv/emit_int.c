@@ -1,311 +1,357 @@
-/* Operators on u32, i32 and bool. Whatever SPIR-V leaves undefined (division by zero, shifts by the
- * width and more, empty bit fields) is kept from its instructions by a select before them. */
-#include "codegen/spirv/emit.h"
+/* Arithmetic and comparisons of integers, and operators on bool. Whatever SPIR-V leaves undefined
+ * (division by zero, MIN / -1) is kept from its instructions by a select before them.
+ *
+ * An integer lives in a register of 32 or 64 bits. One of 8 or 16 bits lives in 32, extended by its
+ * type: what may leave its range is wrapped, that is extended anew. Bits: emit_bits.c. */
+#include "codegen/spirv/emit_int.h"
 
-typedef struct vy_pair {
-    uint32_t low, high;
-} vy_pair;
+vy_ints vy_ints_of(vy_emitter *emitter, vyre_type type)
+{
+    uint32_t width = vy_type_width(type);
+    vy_ints ints = {.emitter = emitter, .m = &emitter->module, .of = type, .width = width};
+    ints.is_signed = vy_type_is_signed(type);
+    ints.bits = width == 64 ? 64 : 32;
+    ints.type = vy_type_integer(ints.m, ints.bits);
+    return ints;
+}
+
+uint32_t vy_const_integer(vy_emitter *emitter, vyre_type type, uint64_t bits)
+{
+    vy_module *m = &emitter->module;
+    if (vy_type_width(type) == 64) {
+        return vy_const_u64(m, bits);
+    }
+    return vy_const_u32(m, vy_type_is_signed(type) ? (uint32_t)vy_type_signed_value(type, bits)
+                                                   : (uint32_t)vy_type_bits(type, bits));
+}
+
+uint32_t vy_i1(const vy_ints *k, SpvOp op, uint32_t a)
+{
+    return vy_v1(k->m, op, k->type, a);
+}
+
+uint32_t vy_i2(const vy_ints *k, SpvOp op, uint32_t a, uint32_t b)
+{
+    return vy_v2(k->m, op, k->type, a, b);
+}
+
+uint32_t vy_ic(const vy_ints *k, uint64_t bits)
+{
+    return k->bits == 64 ? vy_const_u64(k->m, bits) : vy_const_u32(k->m, (uint32_t)bits);
+}
+
+uint32_t vy_i2c(const vy_ints *k, SpvOp op, uint32_t a, uint64_t literal)
+{
+    return vy_i2(k, op, a, vy_ic(k, literal));
+}
+
+uint32_t vy_shift_c(const vy_ints *k, SpvOp op, uint32_t a, uint32_t places)
+{
+    return vy_i2(k, op, a, vy_const_u32(k->m, places));
+}
+
+uint32_t vy_ib2c(const vy_ints *k, SpvOp op, uint32_t a, uint64_t literal)
+{
+    return vy_b2(k->m, op, a, vy_ic(k, literal));
+}
+
+uint32_t vy_select_i(const vy_ints *k, uint32_t condition, uint32_t a, uint32_t b)
+{
+    return vy_select(k->m, k->type, condition, a, b);
+}
+
+uint64_t vy_int_least(const vy_ints *k)
+{
+    return k->is_signed ? (uint64_t)0 - ((uint64_t)1 << (k->width - 1)) : 0;
+}
+
+uint64_t vy_int_most(const vy_ints *k)
+{
+    return k->is_signed ? ((uint64_t)1 << (k->width - 1)) - 1 : UINT64_MAX >> (64 - k->width);
+}
+
+/* The fields' bounds are constants: at others NVIDIA's driver (580) was seen to read field 0.
+ * Neither shifts nor, for 16 bits, a mask: where such follow an exchange of bytes, that driver
+ * stores another register. */
+uint32_t vy_wrap(const vy_ints *k, uint32_t value)
+{
+    if (k->width == k->bits) {
+        return value;
+    }
+    if (!k->is_signed && k->width == 8) {
+        return vy_i2c(k, SpvOpBitwiseAnd, value, vy_int_most(k));
+    }
+    uint32_t first = vy_const_u32(k->m, 0), count = vy_const_u32(k->m, k->width);
+    return vy_value(k->m, k->is_signed ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, k->type,
+                    VY_LIST(value, first, count));
+}
+
+uint32_t vy_emit_wrap(vy_emitter *emitter, vyre_type type, uint32_t value)
+{
+    if (vy_type_width(type) >= 32 || !vy_type_is_integer(type)) {
+        return value;
+    }
+    vy_ints k = vy_ints_of(emitter, type);
+    return vy_wrap(&k, value);
+}
 
 /* ---- Division -------------------------------------------------------------------------------- */
 
 /* The divisor without the values that SPIR-V forbids; *out_zero: the condition for 0, or 0 where
- * the divisor is known to be another. MIN / -1 becomes MIN / 1, which is what it wraps to. */
-static uint32_t safe_divisor(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                             bool is_signed, uint32_t *out_zero)
+ * the divisor is known to be another. MIN / -1 becomes MIN / 1, which is what it wraps to; narrow
+ * types have room for it. */
+static uint32_t safe_divisor(const vy_ints *k, const vy_ins *ins, const uint32_t *operands,
+                             uint32_t *out_zero)
 {
-    vy_module *m = &emitter->module;
-    uint32_t literal = 0;
+    uint64_t literal = 0;
     *out_zero = 0;
-    bool is_literal = vy_emitter_literal(emitter, ins->arg[1], &literal);
-    if (is_literal && literal != 0 && !(is_signed && literal == UINT32_MAX)) {
+    bool is_literal = vy_emitter_literal(k->emitter, ins->arg[1], &literal);
+    bool is_minus_one = k->is_signed && literal == vy_type_bits(k->of, UINT64_MAX);
+    if (ins->unchecked || (is_literal && literal != 0 && !is_minus_one)) {
         return operands[1];
     }
-    *out_zero = vy_b2c(m, SpvOpIEqual, operands[1], 0);
+    *out_zero = vy_ib2c(k, SpvOpIEqual, operands[1], 0);
     uint32_t forbidden = *out_zero;
-    if (is_signed) {
-        uint32_t is_least = vy_b2c(m, SpvOpIEqual, operands[0], 0x80000000u);
-        uint32_t is_minus_one = vy_b2c(m, SpvOpIEqual, operands[1], UINT32_MAX);
-        uint32_t wraps = vy_b2(m, SpvOpLogicalAnd, is_least, is_minus_one);
-        forbidden = vy_b2(m, SpvOpLogicalOr, forbidden, wraps);
+    if (k->is_signed && k->width == k->bits) {
+        uint32_t is_least = vy_ib2c(k, SpvOpIEqual, operands[0], vy_int_least(k));
+        uint32_t minus_one = vy_ib2c(k, SpvOpIEqual, operands[1], UINT64_MAX);
+        uint32_t wraps = vy_b2(k->m, SpvOpLogicalAnd, is_least, minus_one);
+        forbidden = vy_b2(k->m, SpvOpLogicalOr, forbidden, wraps);
     }
-    uint32_t one = vy_const_u32(m, 1);
-    return vy_select_u(m, forbidden, one, operands[1]);
+    uint32_t one = vy_ic(k, 1);
+    return vy_select_i(k, forbidden, one, operands[1]);
 }
 
-static uint32_t divide(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                       bool is_signed)
+static uint32_t divide(const vy_ints *k, const vy_ins *ins, const uint32_t *operands)
 {
-    vy_module *m = &emitter->module;
     uint32_t zero = 0;
-    uint32_t divisor = safe_divisor(emitter, ins, operands, is_signed, &zero);
-    uint32_t quotient = vy_u2(m, is_signed ? SpvOpSDiv : SpvOpUDiv, operands[0], divisor);
+    uint32_t divisor = safe_divisor(k, ins, operands, &zero);
+    uint32_t quotient = vy_i2(k, k->is_signed ? SpvOpSDiv : SpvOpUDiv, operands[0], divisor);
+    if (k->is_signed) {
+        quotient = vy_wrap(k, quotient);
+    }
     if (!zero) {
         return quotient;
     }
-    uint32_t ones = vy_const_u32(m, UINT32_MAX);
-    return vy_select_u(m, zero, ones, quotient);
+    uint32_t ones = vy_const_integer(k->emitter, k->of, UINT64_MAX);
+    return vy_select_i(k, zero, ones, quotient);
 }
 
-/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed: no OpSRem,
- * which drivers get wrong on negative operands. */
-static uint32_t remainder_of(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                             bool is_signed)
+/* With the divisor made 1, the remainder is 0 by itself where the divisor was 0. Signed: not by
+ * SRem, which drivers get wrong on negative operands. */
+static uint32_t remainder_of(const vy_ints *k, const vy_ins *ins, const uint32_t *operands)
 {
-    vy_module *m = &emitter->module;
     uint32_t zero = 0;
-    uint32_t divisor = safe_divisor(emitter, ins, operands, is_signed, &zero);
-    if (!is_signed) {
-        return vy_u2(m, SpvOpUMod, operands[0], divisor);
+    uint32_t divisor = safe_divisor(k, ins, operands, &zero);
+    if (!k->is_signed) {
+        return vy_i2(k, SpvOpUMod, operands[0], divisor);
     }
-    uint32_t quotient = vy_u2(m, SpvOpSDiv, operands[0], divisor);
-    uint32_t product = vy_u2(m, SpvOpIMul, quotient, divisor);
-    return vy_u2(m, SpvOpISub, operands[0], product);
-}
-
-/* ---- Shifts and bits ------------------------------------------------------------------------- */
-
-static uint32_t masked_amount(vy_emitter *emitter, const vy_ins *ins, uint32_t amount)
-{
-    uint32_t literal = 0;
-    if (vy_emitter_literal(emitter, ins->arg[1], &literal)) {
-        return vy_const_u32(&emitter->module, literal & 31);
-    }
-    return vy_u2c(&emitter->module, SpvOpBitwiseAnd, amount, 31);
-}
-
-static uint32_t shift(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands, SpvOp op)
-{
-    uint32_t amount = masked_amount(emitter, ins, operands[1]);
-    return vy_u2(&emitter->module, op, operands[0], amount);
-}
-
-static uint32_t rotate(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                       bool is_left)
-{
-    vy_module *m = &emitter->module;
-    uint32_t amount = masked_amount(emitter, ins, operands[1]);
-    uint32_t zero = vy_const_u32(m, 0);
-    uint32_t rest = vy_u2(m, SpvOpISub, zero, operands[1]);
-    rest = vy_u2c(m, SpvOpBitwiseAnd, rest, 31);
-    uint32_t up = vy_u2(m, SpvOpShiftLeftLogical, operands[0], is_left ? amount : rest);
-    uint32_t down = vy_u2(m, SpvOpShiftRightLogical, operands[0], is_left ? rest : amount);
-    return vy_u2(m, SpvOpBitwiseOr, up, down);
-}
-
-/* FindUMsb of 0 is -1, which makes 32 of itself. */
-static uint32_t leading_zeros(vy_module *m, uint32_t a)
-{
-    uint32_t top = vy_const_u32(m, 31);
-    uint32_t type = vy_type_u32(m);
-    uint32_t msb = vy_glsl(m, GLSLstd450FindUMsb, type, a, 0);
-    return vy_u2(m, SpvOpISub, top, msb);
-}
-
-static uint32_t trailing_zeros(vy_module *m, uint32_t a)
-{
-    uint32_t type = vy_type_u32(m);
-    uint32_t lsb = vy_glsl(m, GLSLstd450FindILsb, type, a, 0);
-    uint32_t is_zero = vy_b2c(m, SpvOpIEqual, a, 0);
-    uint32_t width = vy_const_u32(m, 32);
-    return vy_select_u(m, is_zero, width, lsb);
-}
-
-/* The part of a bit field that lies in a word. */
-typedef struct vy_field {
-    uint32_t offset, count, is_empty, drop; /* drop: 32 - count, modulo 32 */
-} vy_field;
-
-static vy_field clamp_field(vy_module *m, uint32_t offset, uint32_t count)
-{
-    vy_field field;
-    uint32_t type = vy_type_u32(m);
-    uint32_t width = vy_const_u32(m, 32);
-    field.offset = vy_glsl(m, GLSLstd450UMin, type, offset, width);
-    uint32_t room = vy_u2(m, SpvOpISub, width, field.offset);
-    field.count = vy_glsl(m, GLSLstd450UMin, type, count, room);
-    field.is_empty = vy_b2c(m, SpvOpIEqual, field.count, 0);
-    field.drop = vy_u2(m, SpvOpISub, width, field.count);
-    field.drop = vy_u2c(m, SpvOpBitwiseAnd, field.drop, 31);
-    return field;
-}
-
-static uint32_t extract_bits(vy_module *m, const uint32_t *operands, bool is_signed)
-{
-    vy_field field = clamp_field(m, operands[1], operands[2]);
-    uint32_t up = vy_u2(m, SpvOpISub, field.drop, field.offset);
-    up = vy_u2c(m, SpvOpBitwiseAnd, up, 31);
-    uint32_t value = vy_u2(m, SpvOpShiftLeftLogical, operands[0], up);
-    value =
-        vy_u2(m, is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, value, field.drop);
-    uint32_t zero = vy_const_u32(m, 0);
-    return vy_select_u(m, field.is_empty, zero, value);
-}
-
-static uint32_t insert_bits(vy_module *m, const uint32_t *operands)
-{
-    vy_field field = clamp_field(m, operands[2], operands[3]);
-    uint32_t shift_by = vy_u2c(m, SpvOpBitwiseAnd, field.offset, 31);
-    uint32_t ones = vy_const_u32(m, UINT32_MAX);
-    uint32_t mask = vy_u2(m, SpvOpShiftRightLogical, ones, field.drop);
-    mask = vy_u2(m, SpvOpShiftLeftLogical, mask, shift_by);
-    uint32_t outside = vy_u1(m, SpvOpNot, mask);
-    uint32_t kept = vy_u2(m, SpvOpBitwiseAnd, operands[0], outside);
-    uint32_t added = vy_u2(m, SpvOpShiftLeftLogical, operands[1], shift_by);
-    added = vy_u2(m, SpvOpBitwiseAnd, added, mask);
-    uint32_t both = vy_u2(m, SpvOpBitwiseOr, kept, added);
-    return vy_select_u(m, field.is_empty, operands[0], both);
-}
-
-/* Bits [offset, offset + width) with offset + width <= 32, extended to a word. */
-static uint32_t unpack_at(vy_module *m, uint32_t a, uint32_t offset, uint32_t width, bool is_signed)
-{
-    if (!is_signed) {
-        uint32_t low = vy_u2(m, SpvOpShiftRightLogical, a, offset);
-        return vy_u2c(m, SpvOpBitwiseAnd, low, (1u << width) - 1);
-    }
-    uint32_t rest = vy_const_u32(m, 32 - width);
-    uint32_t up = vy_u2(m, SpvOpISub, rest, offset);
-    uint32_t high = vy_u2(m, SpvOpShiftLeftLogical, a, up);
-    return vy_u2(m, SpvOpShiftRightArithmetic, high, rest);
-}
-
-/* width a power of two. */
-static uint32_t unpack(vy_module *m, const uint32_t *operands, uint32_t width, bool is_signed)
-{
-    uint32_t offset = vy_u2c(m, SpvOpBitwiseAnd, operands[1], 32 / width - 1);
-    offset = vy_u2c(m, SpvOpIMul, offset, width);
-    return unpack_at(m, operands[0], offset, width, is_signed);
-}
-
-static uint32_t dot4(vy_module *m, const uint32_t *operands, bool is_signed)
-{
-    uint32_t sum = 0;
-    for (uint32_t byte = 0; byte < 4; byte++) {
-        uint32_t offset = vy_const_u32(m, byte * 8);
-        uint32_t a = unpack_at(m, operands[0], offset, 8, is_signed);
-        uint32_t b = unpack_at(m, operands[1], offset, 8, is_signed);
-        uint32_t product = vy_u2(m, SpvOpIMul, a, b);
-        sum = sum ? vy_u2(m, SpvOpIAdd, sum, product) : product;
-    }
-    return sum;
+    uint32_t quotient = vy_i2(k, SpvOpSDiv, operands[0], divisor);
+    uint32_t product = vy_i2(k, SpvOpIMul, quotient, divisor);
+    return vy_i2(k, SpvOpISub, operands[0], product);
 }
 
 /* ---- Wide and saturating arithmetic ---------------------------------------------------------- */
 
-static vy_pair multiply_wide(vy_module *m, const uint32_t *operands, bool is_signed)
+static vy_pair multiply_words(vy_module *m, uint32_t a, uint32_t b, bool is_signed)
 {
     uint32_t type = vy_type_u32(m), pair_type = vy_type_u32_pair(m);
-    uint32_t both = vy_value(m, is_signed ? SpvOpSMulExtended : SpvOpUMulExtended, pair_type,
-                             VY_LIST(operands[0], operands[1]));
+    uint32_t both =
+        vy_value(m, is_signed ? SpvOpSMulExtended : SpvOpUMulExtended, pair_type, VY_LIST(a, b));
     vy_pair pair;
     pair.low = vy_extract(m, type, both, 0);
     pair.high = vy_extract(m, type, both, 1);
     return pair;
 }
 
-/* The largest value where `sign` is not negative, else the least. */
-static uint32_t limit_of(vy_module *m, uint32_t sign)
+/* Of two words of 64 bits by their halves: the instruction for 64 bits is one that drivers have to
+ * lower, too. */
+static vy_pair multiply_halves(vy_emitter *emitter, uint32_t a, uint32_t b)
 {
-    uint32_t ones = vy_u2c(m, SpvOpShiftRightArithmetic, sign, 31);
-    return vy_u2c(m, SpvOpBitwiseXor, ones, 0x7fffffffu);
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_u64(m), places = vy_const_u32(m, 32);
+    uint32_t ones = vy_const_u64(m, UINT32_MAX);
+    uint32_t a_low = vy_v2(m, SpvOpBitwiseAnd, type, a, ones);
+    uint32_t b_low = vy_v2(m, SpvOpBitwiseAnd, type, b, ones);
+    uint32_t a_high = vy_v2(m, SpvOpShiftRightLogical, type, a, places);
+    uint32_t b_high = vy_v2(m, SpvOpShiftRightLogical, type, b, places);
+    uint32_t low = vy_v2(m, SpvOpIMul, type, a_low, b_low);
+    uint32_t cross = vy_v2(m, SpvOpIMul, type, a_high, b_low);
+    uint32_t other = vy_v2(m, SpvOpIMul, type, a_low, b_high);
+    uint32_t high = vy_v2(m, SpvOpIMul, type, a_high, b_high);
+    /* Neither sum leaves 64 bits: (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1. */
+    uint32_t carry = vy_v2(m, SpvOpShiftRightLogical, type, low, places);
+    cross = vy_v2(m, SpvOpIAdd, type, cross, carry);
+    uint32_t middle = vy_v2(m, SpvOpBitwiseAnd, type, cross, ones);
+    other = vy_v2(m, SpvOpIAdd, type, other, middle);
+    carry = vy_v2(m, SpvOpShiftRightLogical, type, cross, places);
+    high = vy_v2(m, SpvOpIAdd, type, high, carry);
+    carry = vy_v2(m, SpvOpShiftRightLogical, type, other, places);
+    vy_pair pair;
+    pair.high = vy_v2(m, SpvOpIAdd, type, high, carry);
+    pair.low = vy_v2(m, SpvOpIMul, type, a, b);
+    return pair;
+}
+
+vy_pair vy_multiply_wide(const vy_ints *k, uint32_t a, uint32_t b)
+{
+    if (k->bits == 32) {
+        return multiply_words(k->m, a, b, k->is_signed);
+    }
+    vy_pair pair = multiply_halves(k->emitter, a, b);
+    if (k->is_signed) {
+        uint32_t a_sign = vy_shift_c(k, SpvOpShiftRightArithmetic, a, 63);
+        uint32_t b_sign = vy_shift_c(k, SpvOpShiftRightArithmetic, b, 63);
+        uint32_t less = vy_i2(k, SpvOpBitwiseAnd, a_sign, b);
+        pair.high = vy_i2(k, SpvOpISub, pair.high, less);
+        less = vy_i2(k, SpvOpBitwiseAnd, b_sign, a);
+        pair.high = vy_i2(k, SpvOpISub, pair.high, less);
+    }
+    return pair;
+}
+
+static uint32_t multiply_high(const vy_ints *k, const uint32_t *operands)
+{
+    if (k->width == k->bits) {
+        return vy_multiply_wide(k, operands[0], operands[1]).high;
+    }
+    uint32_t product = vy_i2(k, SpvOpIMul, operands[0], operands[1]);
+    return vy_shift_c(k, k->is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, product,
+                      k->width);
+}
+
+/* A number that the register holds, brought into the range of a narrow type. */
+static uint32_t saturate_narrow(const vy_ints *k, uint32_t value, bool is_negative_possible)
+{
+    bool is_signed = k->is_signed || is_negative_possible;
+    uint32_t most = vy_ic(k, vy_int_most(k)), least = vy_ic(k, vy_int_least(k));
+    uint32_t is_large = vy_b2(k->m, is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan, value, most);
+    value = vy_select_i(k, is_large, most, value);
+    if (is_signed) {
+        uint32_t is_small = vy_b2(k->m, SpvOpSLessThan, value, least);
+        value = vy_select_i(k, is_small, least, value);
+    }
+    return value;
+}
+
+/* The largest value where `sign` is not negative, else the least. */
+static uint32_t limit_of(const vy_ints *k, uint32_t sign)
+{
+    uint32_t ones = vy_shift_c(k, SpvOpShiftRightArithmetic, sign, k->bits - 1);
+    return vy_i2c(k, SpvOpBitwiseXor, ones, vy_int_most(k));
 }
 
 /* The sum overflows where its sign differs from both operands', the difference where the operands'
  * signs differ and its own differs from the first. */
-static uint32_t saturate_signed(vy_module *m, const uint32_t *operands, bool is_sum)
+static uint32_t saturate_signed(const vy_ints *k, const uint32_t *operands, bool is_sum)
 {
     uint32_t a = operands[0], b = operands[1];
-    uint32_t value = vy_u2(m, is_sum ? SpvOpIAdd : SpvOpISub, a, b);
-    uint32_t turned = vy_u2(m, SpvOpBitwiseXor, a, value);
-    uint32_t other = vy_u2(m, SpvOpBitwiseXor, b, is_sum ? value : a);
-    uint32_t both = vy_u2(m, SpvOpBitwiseAnd, turned, other);
-    uint32_t overflows = vy_b2c(m, SpvOpSLessThan, both, 0);
-    uint32_t limit = limit_of(m, a);
-    return vy_select_u(m, overflows, limit, value);
+    uint32_t value = vy_i2(k, is_sum ? SpvOpIAdd : SpvOpISub, a, b);
+    uint32_t turned = vy_i2(k, SpvOpBitwiseXor, a, value);
+    uint32_t other = vy_i2(k, SpvOpBitwiseXor, b, is_sum ? value : a);
+    uint32_t both = vy_i2(k, SpvOpBitwiseAnd, turned, other);
+    uint32_t overflows = vy_ib2c(k, SpvOpSLessThan, both, 0);
+    uint32_t limit = limit_of(k, a);
+    return vy_select_i(k, overflows, limit, value);
 }
 
-static uint32_t add_saturating(vy_module *m, const uint32_t *operands, bool is_signed)
+static uint32_t add_saturating(const vy_ints *k, const uint32_t *operands)
 {
-    if (is_signed) {
-        return saturate_signed(m, operands, true);
+    if (k->width < k->bits) {
+        uint32_t sum = vy_i2(k, SpvOpIAdd, operands[0], operands[1]);
+        return saturate_narrow(k, sum, false);
     }
-    uint32_t sum = vy_u2(m, SpvOpIAdd, operands[0], operands[1]);
-    uint32_t carries = vy_b2(m, SpvOpULessThan, sum, operands[0]);
-    uint32_t limit = vy_const_u32(m, UINT32_MAX);
-    return vy_select_u(m, carries, limit, sum);
-}
-
-static uint32_t subtract_saturating(vy_module *m, const uint32_t *operands, bool is_signed)
-{
-    if (is_signed) {
-        return saturate_signed(m, operands, false);
+    if (k->is_signed) {
+        return saturate_signed(k, operands, true);
     }
-    uint32_t difference = vy_u2(m, SpvOpISub, operands[0], operands[1]);
-    uint32_t borrows = vy_b2(m, SpvOpULessThan, operands[0], operands[1]);
-    uint32_t limit = vy_const_u32(m, 0);
-    return vy_select_u(m, borrows, limit, difference);
+    uint32_t sum = vy_i2(k, SpvOpIAdd, operands[0], operands[1]);
+    uint32_t carries = vy_b2(k->m, SpvOpULessThan, sum, operands[0]);
+    uint32_t limit = vy_ic(k, UINT64_MAX);
+    return vy_select_i(k, carries, limit, sum);
 }
 
-static uint32_t multiply_saturating(vy_module *m, const uint32_t *operands, bool is_signed)
+static uint32_t subtract_saturating(const vy_ints *k, const uint32_t *operands)
 {
-    vy_pair product = multiply_wide(m, operands, is_signed);
+    if (k->width < k->bits) {
+        uint32_t difference = vy_i2(k, SpvOpISub, operands[0], operands[1]);
+        return saturate_narrow(k, difference, true);
+    }
+    if (k->is_signed) {
+        return saturate_signed(k, operands, false);
+    }
+    uint32_t difference = vy_i2(k, SpvOpISub, operands[0], operands[1]);
+    uint32_t borrows = vy_b2(k->m, SpvOpULessThan, operands[0], operands[1]);
+    uint32_t limit = vy_ic(k, 0);
+    return vy_select_i(k, borrows, limit, difference);
+}
+
+static uint32_t multiply_saturating(const vy_ints *k, const uint32_t *operands)
+{
+    if (k->width < k->bits) {
+        uint32_t narrow = vy_i2(k, SpvOpIMul, operands[0], operands[1]);
+        return saturate_narrow(k, narrow, false);
+    }
+    vy_pair product = vy_multiply_wide(k, operands[0], operands[1]);
     uint32_t limit, fits;
-    if (is_signed) {
-        uint32_t extended = vy_u2c(m, SpvOpShiftRightArithmetic, product.low, 31);
-        fits = vy_b2(m, SpvOpIEqual, product.high, extended);
-        uint32_t sign = vy_u2(m, SpvOpBitwiseXor, operands[0], operands[1]);
-        limit = limit_of(m, sign);
+    if (k->is_signed) {
+        uint32_t extended = vy_shift_c(k, SpvOpShiftRightArithmetic, product.low, k->bits - 1);
+        fits = vy_b2(k->m, SpvOpIEqual, product.high, extended);
+        uint32_t sign = vy_i2(k, SpvOpBitwiseXor, operands[0], operands[1]);
+        limit = limit_of(k, sign);
     } else {
-        fits = vy_b2c(m, SpvOpIEqual, product.high, 0);
-        limit = vy_const_u32(m, UINT32_MAX);
+        fits = vy_ib2c(k, SpvOpIEqual, product.high, 0);
+        limit = vy_ic(k, UINT64_MAX);
     }
-    return vy_select_u(m, fits, product.low, limit);
+    return vy_select_i(k, fits, product.low, limit);
 }
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static uint32_t pick(vy_module *m, SpvOp compare, uint32_t a, uint32_t b)
+static uint32_t pick(const vy_ints *k, SpvOp compare, uint32_t a, uint32_t b)
 {
-    uint32_t first = vy_b2(m, compare, a, b);
-    return vy_select_u(m, first, a, b);
+    uint32_t first = vy_b2(k->m, compare, a, b);
+    return vy_select_i(k, first, a, b);
 }
 
-static uint32_t abs_diff(vy_module *m, const uint32_t *operands, bool is_signed)
+/* Of the unsigned type: narrow ones have room for it. */
+static uint32_t abs_diff(const vy_ints *k, const uint32_t *operands)
 {
-    uint32_t less = vy_b2(m, is_signed ? SpvOpSLessThan : SpvOpULessThan, operands[0], operands[1]);
-    uint32_t up = vy_u2(m, SpvOpISub, operands[1], operands[0]);
-    uint32_t down = vy_u2(m, SpvOpISub, operands[0], operands[1]);
-    return vy_select_u(m, less, up, down);
+    uint32_t less =
+        vy_b2(k->m, k->is_signed ? SpvOpSLessThan : SpvOpULessThan, operands[0], operands[1]);
+    uint32_t up = vy_i2(k, SpvOpISub, operands[1], operands[0]);
+    uint32_t down = vy_i2(k, SpvOpISub, operands[0], operands[1]);
+    return vy_select_i(k, less, up, down);
 }
 
-static uint32_t absolute(vy_module *m, uint32_t a, bool is_signed)
+static uint32_t absolute(const vy_ints *k, uint32_t a)
 {
-    if (!is_signed) {
+    if (!k->is_signed) {
         return a;
     }
-    uint32_t is_negative = vy_b2c(m, SpvOpSLessThan, a, 0);
-    uint32_t negated = vy_u1(m, SpvOpSNegate, a);
-    return vy_select_u(m, is_negative, negated, a);
+    uint32_t is_negative = vy_ib2c(k, SpvOpSLessThan, a, 0);
+    uint32_t negated = vy_i1(k, SpvOpSNegate, a);
+    uint32_t value = vy_select_i(k, is_negative, negated, a);
+    return vy_wrap(k, value);
 }
 
-static uint32_t sign_of(vy_module *m, uint32_t a, bool is_signed)
+static uint32_t sign_of(const vy_ints *k, uint32_t a)
 {
-    uint32_t is_zero = vy_b2c(m, SpvOpIEqual, a, 0);
-    uint32_t zero = vy_const_u32(m, 0), one = vy_const_u32(m, 1);
-    uint32_t magnitude = vy_select_u(m, is_zero, zero, one);
-    if (!is_signed) {
+    uint32_t is_zero = vy_ib2c(k, SpvOpIEqual, a, 0);
+    uint32_t zero = vy_ic(k, 0), one = vy_ic(k, 1);
+    uint32_t magnitude = vy_select_i(k, is_zero, zero, one);
+    if (!k->is_signed) {
         return magnitude;
     }
-    uint32_t ones = vy_u2c(m, SpvOpShiftRightArithmetic, a, 31);
-    return vy_u2(m, SpvOpBitwiseOr, ones, magnitude);
+    uint32_t ones = vy_shift_c(k, SpvOpShiftRightArithmetic, a, k->bits - 1);
+    return vy_i2(k, SpvOpBitwiseOr, ones, magnitude);
 }
 
-static uint32_t clamp(vy_module *m, const uint32_t *operands, bool is_signed)
+static uint32_t clamp(const vy_ints *k, const uint32_t *operands)
 {
-    SpvOp greater = is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan;
-    SpvOp less = is_signed ? SpvOpSLessThan : SpvOpULessThan;
-    uint32_t above = pick(m, greater, operands[0], operands[1]);
-    return pick(m, less, above, operands[2]);
+    SpvOp greater = k->is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan;
+    SpvOp less = k->is_signed ? SpvOpSLessThan : SpvOpULessThan;
+    uint32_t above = pick(k, greater, operands[0], operands[1]);
+    return pick(k, less, above, operands[2]);
 }
 
 static bool comparison(vyre_op op, bool is_signed, SpvOp *out)
@@ -334,120 +380,71 @@ static bool comparison(vyre_op op, bool is_signed, SpvOp *out)
     }
 }
 
-/* Operators that are one instruction. */
-static bool plain(vyre_op op, SpvOp *out)
+/* Operators that are one instruction, and whether that may leave the range of a narrow type. */
+static bool plain(vyre_op op, SpvOp *out, bool *out_wraps)
 {
-    switch ((int)op) {
-    case VYRE_OP_ADD:
-        *out = SpvOpIAdd;
-        return true;
-    case VYRE_OP_SUB:
-        *out = SpvOpISub;
-        return true;
-    case VYRE_OP_MUL:
-        *out = SpvOpIMul;
-        return true;
-    case VYRE_OP_AND:
-        *out = SpvOpBitwiseAnd;
-        return true;
-    case VYRE_OP_OR:
-        *out = SpvOpBitwiseOr;
-        return true;
-    case VYRE_OP_XOR:
-        *out = SpvOpBitwiseXor;
-        return true;
-    case VYRE_OP_NEGATE:
-        *out = SpvOpSNegate;
-        return true;
-    case VYRE_OP_COMPLEMENT:
-        *out = SpvOpNot;
-        return true;
-    case VYRE_OP_POPCOUNT:
-        *out = SpvOpBitCount;
-        return true;
-    case VYRE_OP_REVERSE_BITS:
-        *out = SpvOpBitReverse;
-        return true;
-    default:
-        return false;
+    static const struct {
+        vyre_op op;
+        SpvOp spv;
+        bool wraps;
+    } rows[] = {
+        {VYRE_OP_ADD, SpvOpIAdd, true},       {VYRE_OP_SUB, SpvOpISub, true},
+        {VYRE_OP_MUL, SpvOpIMul, true},       {VYRE_OP_AND, SpvOpBitwiseAnd, false},
+        {VYRE_OP_OR, SpvOpBitwiseOr, false},  {VYRE_OP_XOR, SpvOpBitwiseXor, false},
+        {VYRE_OP_NEGATE, SpvOpSNegate, true}, {VYRE_OP_COMPLEMENT, SpvOpNot, true},
+    };
+    for (uint32_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        if (rows[i].op == op) {
+            *out = rows[i].spv;
+            *out_wraps = rows[i].wraps;
+            return true;
+        }
     }
-}
-
-/* Those with one operand or with a second one that is no value like the first. */
-static uint32_t emit_bits(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                          bool is_signed)
-{
-    vy_module *m = &emitter->module;
-    switch ((int)ins->op) {
-    case VYRE_OP_SHL:
-        return shift(emitter, ins, operands, SpvOpShiftLeftLogical);
-    case VYRE_OP_SHR:
-        return shift(emitter, ins, operands,
-                     is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical);
-    case VYRE_OP_ROTATE_LEFT:
-        return rotate(emitter, ins, operands, true);
-    case VYRE_OP_ROTATE_RIGHT:
-        return rotate(emitter, ins, operands, false);
-    case VYRE_OP_CLZ:
-        return leading_zeros(m, operands[0]);
-    case VYRE_OP_CTZ:
-        return trailing_zeros(m, operands[0]);
-    case VYRE_OP_EXTRACT_BITS:
-        return extract_bits(m, operands, is_signed);
-    case VYRE_OP_INSERT_BITS:
-        return insert_bits(m, operands);
-    case VYRE_OP_UNPACK_BYTE:
-        return unpack(m, operands, 8, is_signed);
-    case VYRE_OP_UNPACK_NIBBLE:
-        return unpack(m, operands, 4, is_signed);
-    case VYRE_OP_DOT4:
-        return dot4(m, operands, is_signed);
-    default:
-        return vy_emitter_fail(emitter, VYRE_ERROR_INTERNAL, ins->loc,
-                               "operator %s has no meaning on integers. Fix: report it with the "
-                               "program",
-                               vy_op_get((vyre_op)ins->op)->name);
-    }
+    return false;
 }
 
 uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
-                         bool is_signed)
+                         vyre_type type)
 {
-    vy_module *m = &emitter->module;
+    vy_ints k = vy_ints_of(emitter, type);
     SpvOp op;
-    if (comparison((vyre_op)ins->op, is_signed, &op)) {
-        return vy_b2(m, op, operands[0], operands[1]);
+    bool wraps;
+    if (comparison((vyre_op)ins->op, k.is_signed, &op)) {
+        return vy_b2(k.m, op, operands[0], operands[1]);
     }
-    if (plain((vyre_op)ins->op, &op)) {
-        return operands[1] ? vy_u2(m, op, operands[0], operands[1]) : vy_u1(m, op, operands[0]);
+    if (plain((vyre_op)ins->op, &op, &wraps)) {
+        uint32_t value =
+            operands[1] ? vy_i2(&k, op, operands[0], operands[1]) : vy_i1(&k, op, operands[0]);
+        return wraps ? vy_wrap(&k, value) : value;
     }
     switch ((int)ins->op) {
     case VYRE_OP_DIV:
-        return divide(emitter, ins, operands, is_signed);
+        return divide(&k, ins, operands);
     case VYRE_OP_REM:
-        return remainder_of(emitter, ins, operands, is_signed);
+        return remainder_of(&k, ins, operands);
     case VYRE_OP_MIN:
-        return pick(m, is_signed ? SpvOpSLessThan : SpvOpULessThan, operands[0], operands[1]);
+        return pick(&k, k.is_signed ? SpvOpSLessThan : SpvOpULessThan, operands[0], operands[1]);
     case VYRE_OP_MAX:
-        return pick(m, is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan, operands[0], operands[1]);
+        return pick(&k, k.is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan, operands[0],
+                    operands[1]);
     case VYRE_OP_CLAMP:
-        return clamp(m, operands, is_signed);
+        return clamp(&k, operands);
     case VYRE_OP_ABS:
-        return absolute(m, operands[0], is_signed);
+        return absolute(&k, operands[0]);
     case VYRE_OP_SIGN:
-        return sign_of(m, operands[0], is_signed);
+        return sign_of(&k, operands[0]);
     case VYRE_OP_ABS_DIFF:
-        return abs_diff(m, operands, is_signed);
+        return abs_diff(&k, operands);
     case VYRE_OP_MUL_HIGH:
-        return multiply_wide(m, operands, is_signed).high;
+        return multiply_high(&k, operands);
     case VYRE_OP_ADD_SAT:
-        return add_saturating(m, operands, is_signed);
+        return add_saturating(&k, operands);
     case VYRE_OP_SUB_SAT:
-        return subtract_saturating(m, operands, is_signed);
+        return subtract_saturating(&k, operands);
     case VYRE_OP_MUL_SAT:
-        return multiply_saturating(m, operands, is_signed);
+        return multiply_saturating(&k, operands);
     default:
-        return emit_bits(emitter, ins, operands, is_signed);
+        return vy_emit_bits(emitter, ins, operands, type);
     }
 }
 

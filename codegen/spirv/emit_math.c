@@ -256,7 +256,30 @@ uint32_t vy_emit_rsqrt(vy_emitter *emitter, uint32_t a, uint32_t b)
     return vy_keep_nan(emitter, a, value);
 }
 
-/* Vulkan bounds the error of a division for divisors within 2^+-126: others are brought there. */
+/* a / b within 2.5 ULP for normal b; from 2^125 on b counts as 2^125. By four steps of Newton's
+ * from a guess on the bits: around OpFDiv that is to round to nearest even (RoundingModeRTE),
+ * NVIDIA's driver (580) loses values of others, in choices of 64 bits and branches on 16. */
+uint32_t vy_quotient(vy_module *m, uint32_t a, uint32_t b)
+{
+    uint32_t word = vy_type_u32(m), real = vy_type_f32(m), bits = vy_bits_of(m, b);
+    uint32_t sign = vy_u2c(m, SpvOpBitwiseAnd, bits, VY_F32_SIGN);
+    uint32_t size = vy_u2c(m, SpvOpBitwiseAnd, bits, ~VY_F32_SIGN);
+    size = vy_glsl(m, GLSLstd450UMin, word, size, vy_const_u32(m, 0x7e000000u));
+    uint32_t guess = vy_u2(m, SpvOpISub, vy_const_u32(m, 0x7ef311c7u), size);
+    uint32_t one = vy_const_float(m, 1.0f), divisor = vy_v1(m, SpvOpBitcast, real, size);
+    uint32_t value = vy_v1(m, SpvOpBitcast, real, guess);
+    for (uint32_t step = 0; step < 4; step++) {
+        uint32_t product = vy_f2(m, SpvOpFMul, divisor, value);
+        uint32_t error = vy_f2(m, SpvOpFSub, one, product);
+        error = vy_f2(m, SpvOpFMul, value, error);
+        value = vy_f2(m, SpvOpFAdd, value, error);
+    }
+    value = vy_u2(m, SpvOpBitwiseOr, vy_bits_of(m, value), sign);
+    value = vy_v1(m, SpvOpBitcast, real, value);
+    return vy_f2(m, SpvOpFMul, a, value);
+}
+
+/* Divisors beyond 2^+-125 are brought there. */
 uint32_t vy_emit_reciprocal(vy_emitter *emitter, uint32_t a, uint32_t b)
 {
     vy_module *m = &emitter->module;
@@ -268,7 +291,7 @@ uint32_t vy_emit_reciprocal(vy_emitter *emitter, uint32_t a, uint32_t b)
     scale = vy_replace_l(m, is_small, 0x1p24f, scale);
     uint32_t divisor = vy_f2(m, SpvOpFMul, size, scale);
     uint32_t one = vy_const_float(m, 1.0f);
-    uint32_t value = vy_f2(m, SpvOpFDiv, one, divisor);
+    uint32_t value = vy_quotient(m, one, divisor);
     value = vy_f2(m, SpvOpFMul, value, scale);
     uint32_t is_zero = vy_b2l(m, SpvOpFOrdEqual, size, 0.0f);
     value = replace_bits(m, is_zero, VY_F32_INFINITY, value);
@@ -296,7 +319,7 @@ static uint32_t half_exponential(vy_emitter *emitter, uint32_t a)
 static uint32_t half_inverse(vy_module *m, uint32_t half)
 {
     uint32_t quarter = vy_const_float(m, 0.25f);
-    return vy_f2(m, SpvOpFDiv, quarter, half);
+    return vy_quotient(m, quarter, half);
 }
 
 uint32_t vy_emit_sinh(vy_emitter *emitter, uint32_t a, uint32_t b)
@@ -339,7 +362,7 @@ uint32_t vy_emit_tanh(vy_emitter *emitter, uint32_t a, uint32_t b)
     uint32_t power = vy_helper_call(emitter, VY_HELPER_EXP, argument, 0);
     power = vy_f2l(m, SpvOpFAdd, power, 1.0f);
     uint32_t two = vy_const_float(m, 2.0f), one = vy_const_float(m, 1.0f);
-    uint32_t rest = vy_f2(m, SpvOpFDiv, two, power);
+    uint32_t rest = vy_quotient(m, two, power);
     uint32_t value = vy_f2(m, SpvOpFSub, one, rest);
     uint32_t near = odd_polynomial(m, size, near_zero, VY_COUNT_OF(near_zero));
     uint32_t is_near = vy_b2l(m, SpvOpFOrdLessThan, size, 0.625f);
@@ -424,7 +447,7 @@ uint32_t vy_emit_atan(vy_emitter *emitter, uint32_t a, uint32_t b)
     /* A divisor in the range for which the error is bounded; beyond it only +-pi/2 is left. */
     uint32_t is_huge = vy_b2l(m, SpvOpFOrdGreaterThan, below, 0x1p100f);
     below = vy_replace_l(m, is_huge, 0x1p100f, below);
-    uint32_t quotient = vy_f2(m, SpvOpFDiv, above, below);
+    uint32_t quotient = vy_quotient(m, above, below);
     uint32_t argument = vy_select_f(m, is_middle, quotient, size);
     uint32_t base = vy_select_l(m, is_middle, 0.785398163f, 0.0f);
     base = vy_replace_l(m, is_far, 1.57079633f, base);

@@ -6,6 +6,8 @@
 
 /* The constant, f32 arithmetic and comparison with it; `value` must be an f32 literal. */
 uint32_t vy_const_float(vy_module *module, float value);
+/* a / b within 2.5 ULP, for normal b below 2^125. */
+uint32_t vy_quotient(vy_module *module, uint32_t a, uint32_t b);
 uint32_t vy_f2l(vy_module *module, SpvOp op, uint32_t a, float value);
 uint32_t vy_b2l(vy_module *module, SpvOp op, uint32_t a, float value);
 /* a or b, literals both. */

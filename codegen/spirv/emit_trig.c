@@ -236,7 +236,7 @@ uint32_t vy_emit_tan(vy_emitter *emitter, uint32_t a, uint32_t b)
     uint32_t odd = is_odd(m, r.quadrant);
     uint32_t above = vy_select_f(m, odd, r.cosine, r.sine);
     uint32_t below = vy_select_f(m, odd, r.sine, r.cosine);
-    uint32_t value = vy_f2(m, SpvOpFDiv, above, below);
+    uint32_t value = vy_quotient(m, above, below);
     uint32_t twice = vy_u2c(m, SpvOpShiftLeftLogical, r.quadrant, 1);
     value = turned(m, value, twice);
     value = as_odd(m, value, a);

@@ -2,11 +2,12 @@
  * specialisation constants, records. Nothing else is needed from spirv/ by those who run modules.
  *
  * The modules' interface (docs/spirv-interface.md has it for people):
- *   set 0, binding b        the b-th non-shared buffer: runtime array of 32-bit elements
- *   set 0, binding n + 0    parameter block, read-only words (VY_PARAM_*), n = binding count
- *   set 0, binding n + 1    records
- *   set 0, binding n + 2    spill slots: word w of invocation i at w * invocations + i
- *   set 0, binding n + 3    constant tables that are too large for the module
+ *   set 0, binding b      the b-th non-shared buffer: runtime array of its elements as integers,
+ *                         vectors of 32-bit ones as such
+ *   set 0, binding n + 0  parameter block, read-only words (VY_PARAM_*), n = binding count
+ *   set 0, binding n + 1  records
+ *   set 0, binding n + 2  spill slots: word w of invocation i at w * invocations + i
+ *   set 0, binding n + 3  constant tables that are too large for the module
  * A module declares only what it uses.
  *
  * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
@@ -30,19 +31,19 @@ enum {
     VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
     VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
     VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
-    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the program's params */
+    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the words of the program's params */
 };
 
 /* Word of the first address, a multiple of 2; an address is its low word, then its high word. */
-static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param_count)
+static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param_words)
 {
-    return (VY_PARAM_LENGTHS + binding_count + param_count + 1) / 2 * 2;
+    return (VY_PARAM_LENGTHS + binding_count + param_words + 1) / 2 * 2;
 }
 /* Words of the whole block, in both forms: behind the bindings' addresses those of the hidden
  * buffers, from VY_HIDDEN_RECORDS on. */
-static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_count)
+static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_words)
 {
-    return vy_param_addresses(binding_count, param_count) +
+    return vy_param_addresses(binding_count, param_words) +
            2 * (binding_count + VY_HIDDEN_COUNT - 1);
 }
 
@@ -60,10 +61,17 @@ enum {
     VY_SPEC_WORKGROUP_X = 0, /* only in workgroup-agnostic programs */
     VY_SPEC_WORKGROUP_Y = 1,
     VY_SPEC_WORKGROUP_Z = 2,
-    VY_SPEC_FOLDED = 3,        /* bool: the launched grid is not the logical one; the launched
-                                  workgroups count linearly, x fastest, up to VY_PARAM_GROUP_TOTAL */
-    VY_SPEC_NATIVE_DIVIDE = 4, /* bool: OpFDiv is correctly rounded on this device */
-    VY_SPEC_NATIVE_SQRT = 5    /* bool: so is Sqrt */
+    VY_SPEC_FOLDED = 3,            /* bool: the launched grid is not the logical one; the launched
+                                      workgroups count linearly, x fastest, up to
+                                      VY_PARAM_GROUP_TOTAL */
+    VY_SPEC_NATIVE_DIVIDE = 4,     /* bool: OpFDiv is correctly rounded on this device */
+    VY_SPEC_NATIVE_SQRT = 5,       /* bool: so is Sqrt */
+    VY_SPEC_NATIVE_FMA = 6,        /* bool: Fma of f32 is rounded once, denormals kept */
+    VY_SPEC_NATIVE_DIVIDE_F64 = 7, /* bool: the same of f64 */
+    VY_SPEC_NATIVE_SQRT_F64 = 8,
+    VY_SPEC_NATIVE_FMA_F64 = 9,
+    VY_SPEC_ZERO_SUMS = 10 /* bool: this device leaves out additions of a zero that it knows, which
+                              is wrong for -0 + 0 */
 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)

@@ -51,15 +51,30 @@ void vy_module_op(vy_module *module, vy_section section, SpvOp op, const uint32_
     vy_words_op(module->arena, &module->sections[section], (uint32_t)op, operands, count, NULL, 0);
 }
 
-void vy_module_capability(vy_module *module, SpvCapability capability)
+bool vy_module_has_capability(const vy_module *module, SpvCapability capability)
 {
     const vy_words *words = &module->sections[VY_SECTION_CAPABILITIES];
     for (uint32_t i = 0; i + 1 < words->count; i += 2) {
         if (words->data[i + 1] == (uint32_t)capability) {
-            return;
+            return true;
         }
     }
-    vy_module_op(module, VY_SECTION_CAPABILITIES, SpvOpCapability, VY_LIST((uint32_t)capability));
+    return false;
+}
+
+void vy_module_capability(vy_module *module, SpvCapability capability)
+{
+    if (!vy_module_has_capability(module, capability)) {
+        vy_module_op(module, VY_SECTION_CAPABILITIES, SpvOpCapability,
+                     VY_LIST((uint32_t)capability));
+    }
+}
+
+void vy_module_extension(vy_module *module, const char *name)
+{
+    vy_words words = {0};
+    vy_words_text(module->arena, &words, name);
+    vy_module_op(module, VY_SECTION_EXTENSIONS, SpvOpExtension, words.data, words.count);
 }
 
 void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,
@@ -136,6 +151,23 @@ uint32_t vy_b1(vy_module *module, SpvOp op, uint32_t a)
 uint32_t vy_b2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
 {
     return vy_value(module, op, vy_type_bool(module), VY_LIST(a, b));
+}
+
+uint32_t vy_v1(vy_module *module, SpvOp op, uint32_t type, uint32_t a)
+{
+    return vy_value(module, op, type, VY_LIST(a));
+}
+
+uint32_t vy_v2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b)
+{
+    return vy_value(module, op, type, VY_LIST(a, b));
+}
+
+uint32_t vy_exact2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b)
+{
+    uint32_t id = vy_value(module, op, type, VY_LIST(a, b));
+    vy_module_decorate(module, id, SpvDecorationNoContraction, NULL, 0);
+    return id;
 }
 
 uint32_t vy_f2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
@@ -231,7 +263,7 @@ uint32_t vy_extract(vy_module *module, uint32_t type, uint32_t composite, uint32
     return vy_value(module, SpvOpCompositeExtract, type, VY_LIST(composite, index));
 }
 
-uint32_t vy_glsl(vy_module *module, enum GLSLstd450 op, uint32_t type, uint32_t a, uint32_t b)
+static uint32_t import_glsl(vy_module *module)
 {
     if (!module->glsl) {
         vy_words name = {0};
@@ -240,6 +272,18 @@ uint32_t vy_glsl(vy_module *module, enum GLSLstd450 op, uint32_t type, uint32_t 
         vy_words_op(module->arena, &module->sections[VY_SECTION_IMPORTS], SpvOpExtInstImport,
                     &module->glsl, 1, name.data, name.count);
     }
+    return module->glsl;
+}
+
+uint32_t vy_glsl(vy_module *module, enum GLSLstd450 op, uint32_t type, uint32_t a, uint32_t b)
+{
     return vy_value(module, SpvOpExtInst, type,
-                    (const uint32_t[]){module->glsl, (uint32_t)op, a, b}, b ? 4u : 3u);
+                    (const uint32_t[]){import_glsl(module), (uint32_t)op, a, b}, b ? 4u : 3u);
+}
+
+uint32_t vy_glsl3(vy_module *module, enum GLSLstd450 op, uint32_t type, const uint32_t *operands)
+{
+    return vy_value(
+        module, SpvOpExtInst, type,
+        VY_LIST(import_glsl(module), (uint32_t)op, operands[0], operands[1], operands[2]));
 }

@@ -2,8 +2,9 @@
  * in any order; types and constants that exist once; capabilities, extended instructions and the
  * entry point's interface that follow from what was emitted. Knows nothing of programs.
  *
- * Every integer is of the one type OpTypeInt 32 0. Signedness lies in the opcodes (OpSDiv,
- * OpSLessThan, ...), which take operands of any signedness, so u32 and i32 need no conversions. */
+ * Integers are of types without a sign, OpTypeInt N 0. Signedness lies in the opcodes (OpSDiv,
+ * OpSLessThan, ...), which take operands of any signedness, so u32 and i32 need no conversions.
+ * Types of 8 and 16 bits are those of elements in buffers alone: loaded, stored, converted. */
 #ifndef VY_SPIRV_MODULE_H
 #define VY_SPIRV_MODULE_H
 
@@ -14,6 +15,7 @@
 
 typedef enum vy_section {
     VY_SECTION_CAPABILITIES,
+    VY_SECTION_EXTENSIONS,
     VY_SECTION_IMPORTS,
     VY_SECTION_MEMORY_MODEL,
     VY_SECTION_ENTRY,
@@ -63,6 +65,8 @@ uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_co
 void vy_module_op(vy_module *module, vy_section section, SpvOp op, const uint32_t *operands,
                   uint32_t count);
 void vy_module_capability(vy_module *module, SpvCapability capability);
+void vy_module_extension(vy_module *module, const char *name);
+bool vy_module_has_capability(const vy_module *module, SpvCapability capability);
 void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,
                         const uint32_t *operands, uint32_t count);
 void vy_module_decorate_member(vy_module *module, uint32_t id, uint32_t member,
@@ -76,7 +80,12 @@ uint32_t vy_type_void(vy_module *module);
 uint32_t vy_type_bool(vy_module *module);
 uint32_t vy_type_u32(vy_module *module);
 uint32_t vy_type_f32(vy_module *module);
+/* Each with the capability that it takes; width 8, 16, 32 or 64. */
+uint32_t vy_type_integer(vy_module *module, uint32_t width);
+uint32_t vy_type_u64(vy_module *module);
+uint32_t vy_type_f64(vy_module *module);
 uint32_t vy_type_u32_vector(vy_module *module, uint32_t size);
+uint32_t vy_type_vector_of(vy_module *module, uint32_t component, uint32_t size);
 uint32_t vy_type_array(vy_module *module, uint32_t element, uint32_t count);
 uint32_t vy_type_pointer(vy_module *module, SpvStorageClass storage, uint32_t type);
 uint32_t vy_type_function(vy_module *module, uint32_t result, const uint32_t *parameters,
@@ -90,6 +99,8 @@ uint32_t vy_const_bool(vy_module *module, bool value);
 uint32_t vy_const_u32(vy_module *module, uint32_t value);
 /* By its bits. */
 uint32_t vy_const_f32(vy_module *module, uint32_t bits);
+uint32_t vy_const_u64(vy_module *module, uint64_t value);
+uint32_t vy_const_f64(vy_module *module, uint64_t bits);
 uint32_t vy_const_null(vy_module *module, uint32_t type);
 uint32_t vy_const_composite(vy_module *module, uint32_t type, const uint32_t *parts,
                             uint32_t count);
@@ -115,8 +126,14 @@ uint32_t vy_u1(vy_module *module, SpvOp op, uint32_t a);
 uint32_t vy_u2(vy_module *module, SpvOp op, uint32_t a, uint32_t b);
 uint32_t vy_b1(vy_module *module, SpvOp op, uint32_t a);
 uint32_t vy_b2(vy_module *module, SpvOp op, uint32_t a, uint32_t b);
+/* Of any type. */
+uint32_t vy_v1(vy_module *module, SpvOp op, uint32_t type, uint32_t a);
+uint32_t vy_v2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b);
 /* f32 arithmetic: decorated NoContraction unless the module is contractible. */
 uint32_t vy_f2(vy_module *module, SpvOp op, uint32_t a, uint32_t b);
+/* Float arithmetic of that type, always decorated: what must not be changed whatever the program
+ * allows. */
+uint32_t vy_exact2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b);
 uint32_t vy_select(vy_module *module, uint32_t type, uint32_t condition, uint32_t a, uint32_t b);
 uint32_t vy_select_u(vy_module *module, uint32_t condition, uint32_t a, uint32_t b);
 uint32_t vy_select_f(vy_module *module, uint32_t condition, uint32_t a, uint32_t b);
@@ -131,5 +148,6 @@ uint32_t vy_f32_of(vy_module *module, uint32_t bits);
 uint32_t vy_extract(vy_module *module, uint32_t type, uint32_t composite, uint32_t index);
 /* GLSL.std.450; b may be 0. */
 uint32_t vy_glsl(vy_module *module, enum GLSLstd450 op, uint32_t type, uint32_t a, uint32_t b);
+uint32_t vy_glsl3(vy_module *module, enum GLSLstd450 op, uint32_t type, const uint32_t *operands);
 
 #endif

@@ -11,6 +11,9 @@ typedef struct vy_spirv_options {
     vyre_interface interface;
     uint32_t float_modes;
     bool aliased, debug;
+    uint32_t aggregate; /* VYRE_AGGREGATE_* */
+    vyre_reconvergence reconvergence;
+    bool wide;                     /* vy_variant */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     const char *entry_name;        /* "main" */
     const char *file_name;         /* for OpLine, or NULL */
@@ -25,6 +28,15 @@ typedef struct vy_spirv_options {
 vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag);
+
+/* Those of the VYRE_AGGREGATE_* asked for that may make a difference to the program's words. */
+uint32_t vy_spirv_aggregates(const vyre_program *program, uint32_t asked,
+                             vyre_reconvergence reconvergence);
+
+/* How tables lie in the tables buffer: words of an element, and one of them. Small integers are
+ * extended by their type, f16 and bf16 are the f32 of the same value. */
+uint32_t vy_spirv_table_words(vyre_type type);
+uint32_t vy_spirv_table_word(const vy_table *table, uint32_t index, uint32_t word);
 
 /* Bits by word of the push constants that a module of ours reads (VY_PUSH_* / 4); all where that
  * cannot be told. */

@@ -121,10 +121,43 @@ uint32_t vy_type_f32(vy_module *module)
     return intern(module, SpvOpTypeFloat, 0, VY_LIST(32));
 }
 
+uint32_t vy_type_integer(vy_module *module, uint32_t width)
+{
+    switch (width) {
+    case 8:
+        vy_module_capability(module, SpvCapabilityStorageBuffer8BitAccess);
+        break;
+    case 16:
+        vy_module_capability(module, SpvCapabilityStorageBuffer16BitAccess);
+        break;
+    case 64:
+        vy_module_capability(module, SpvCapabilityInt64);
+        break;
+    default:
+        break;
+    }
+    return intern(module, SpvOpTypeInt, 0, VY_LIST(width, 0));
+}
+
+uint32_t vy_type_u64(vy_module *module)
+{
+    return vy_type_integer(module, 64);
+}
+
+uint32_t vy_type_f64(vy_module *module)
+{
+    vy_module_capability(module, SpvCapabilityFloat64);
+    return intern(module, SpvOpTypeFloat, 0, VY_LIST(64));
+}
+
+uint32_t vy_type_vector_of(vy_module *module, uint32_t component, uint32_t size)
+{
+    return intern(module, SpvOpTypeVector, 0, VY_LIST(component, size));
+}
+
 uint32_t vy_type_u32_vector(vy_module *module, uint32_t size)
 {
-    uint32_t element = vy_type_u32(module);
-    return intern(module, SpvOpTypeVector, 0, VY_LIST(element, size));
+    return vy_type_vector_of(module, vy_type_u32(module), size);
 }
 
 uint32_t vy_type_array(vy_module *module, uint32_t element, uint32_t count)
@@ -176,6 +209,18 @@ uint32_t vy_const_u32(vy_module *module, uint32_t value)
 uint32_t vy_const_f32(vy_module *module, uint32_t bits)
 {
     return intern(module, SpvOpConstant, vy_type_f32(module), VY_LIST(bits));
+}
+
+uint32_t vy_const_u64(vy_module *module, uint64_t value)
+{
+    uint32_t type = vy_type_u64(module);
+    return intern(module, SpvOpConstant, type, VY_LIST((uint32_t)value, (uint32_t)(value >> 32)));
+}
+
+uint32_t vy_const_f64(vy_module *module, uint64_t bits)
+{
+    uint32_t type = vy_type_f64(module);
+    return intern(module, SpvOpConstant, type, VY_LIST((uint32_t)bits, (uint32_t)(bits >> 32)));
 }
 
 uint32_t vy_const_null(vy_module *module, uint32_t type)

@@ -82,9 +82,12 @@ static uint32_t leave_if(vy_module *m, uint32_t condition)
 
 static void store_zero(vy_emitter *emitter, uint32_t buffer, uint32_t index)
 {
+    vy_cell cell = vy_emit_buffer_cell(emitter, buffer);
     uint32_t pointer = vy_emit_element(emitter, buffer, index);
-    uint32_t zero = vy_const_u32(&emitter->module, 0);
-    vy_emit_store_word(emitter, pointer, zero, emitter->target->shared_access);
+    uint32_t zero = cell == VY_CELL_32
+                        ? vy_const_u32(&emitter->module, 0)
+                        : vy_const_null(&emitter->module, vy_cell_type(emitter, cell));
+    vy_emit_store_cell(emitter, pointer, cell, zero, emitter->target->shared_access);
 }
 
 /* for (i = first; i < count; i += volume) buffer[i] = 0, begun in the block `before`; returns the

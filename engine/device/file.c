@@ -5,7 +5,7 @@
 
 #if defined(_WIN32)
 
-void *vy_file_read(const vyre_allocator *allocator, const char *folder, const char *name,
+void *vy_disk_read(const vyre_allocator *allocator, const char *folder, const char *name,
                    size_t limit, size_t *out_size)
 {
     (void)allocator;
@@ -16,7 +16,7 @@ void *vy_file_read(const vyre_allocator *allocator, const char *folder, const ch
     return NULL;
 }
 
-bool vy_file_write(const vyre_allocator *allocator, const char *folder, const char *name,
+bool vy_disk_write(const vyre_allocator *allocator, const char *folder, const char *name,
                    const void *data, size_t size, uint32_t unique)
 {
     (void)allocator;
@@ -68,7 +68,7 @@ static bool read_all(int file, unsigned char *data, size_t size)
     return true;
 }
 
-void *vy_file_read(const vyre_allocator *allocator, const char *folder, const char *name,
+void *vy_disk_read(const vyre_allocator *allocator, const char *folder, const char *name,
                    size_t limit, size_t *out_size)
 {
     *out_size = 0;
@@ -153,7 +153,7 @@ static bool write_all(int file, const unsigned char *data, size_t size)
     return fsync(file) == 0;
 }
 
-bool vy_file_write(const vyre_allocator *allocator, const char *folder, const char *name,
+bool vy_disk_write(const vyre_allocator *allocator, const char *folder, const char *name,
                    const void *data, size_t size, uint32_t unique)
 {
     char temporary[160];

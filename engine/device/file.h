@@ -8,12 +8,12 @@
 
 /* The whole file, allocated: freed with vy_free(allocator, data, *out_size). NULL unless it is a
  * plain file (no link) of this user, not empty and no larger than `limit`. */
-void *vy_file_read(const vyre_allocator *allocator, const char *folder, const char *name,
+void *vy_disk_read(const vyre_allocator *allocator, const char *folder, const char *name,
                    size_t limit, size_t *out_size);
 /* Whoever reads meanwhile or after a crash finds the old file or the new one, whole. Folders that
  * are missing are made, for this user alone. `unique` tells apart writers of one process. Thread-
  * safety: safe, across processes too; the last one stays. */
-bool vy_file_write(const vyre_allocator *allocator, const char *folder, const char *name,
+bool vy_disk_write(const vyre_allocator *allocator, const char *folder, const char *name,
                    const void *data, size_t size, uint32_t unique);
 
 #endif

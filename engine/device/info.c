@@ -1,5 +1,7 @@
 /* What the library says about devices: the list, the info, the text of --info, kernel parameters.
  */
+#include "codegen/kernel.h"
+#include "engine/device/abilities.h"
 #include "engine/device/device.h"
 
 #include <stdio.h>
@@ -15,6 +17,16 @@ void vyre_device_get_info(const vyre_device *device, vyre_device_info *out_info)
     }
 }
 
+/* What is not joined is right everywhere. Processors act one after another anyway. */
+static uint32_t aggregate_of(const vy_snapshot *s)
+{
+    const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                            VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    bool is_gpu = s->info.type != VYRE_DEVICE_PROCESSOR && s->info.type != VYRE_DEVICE_OTHER;
+    bool is_able = (s->subgroup_operations & needed) == needed && s->info.subgroup_size > 1;
+    return is_gpu && is_able ? VY_AGGREGATE_ON_GPUS : 0;
+}
+
 void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params)
 {
     *out_params = (vyre_kernel_params){.struct_size = (uint32_t)sizeof *out_params,
@@ -26,6 +38,13 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
         out_params->interface = by_address ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
         out_params->target = device->snapshot.info.target;
         out_params->float_modes = device->snapshot.info.float_modes;
+        const bool *has = device->snapshot.has_extension;
+        out_params->reconvergence = has[VY_EXTENSION_KHR_shader_maximal_reconvergence]
+                                        ? VYRE_RECONVERGENCE_MAXIMAL
+                                    : has[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]
+                                        ? VYRE_RECONVERGENCE_UNIFORM
+                                        : VYRE_RECONVERGENCE_NONE;
+        out_params->aggregate = aggregate_of(&device->snapshot);
     }
 }
 
@@ -126,7 +145,17 @@ static void add_limits(vy_fixed_text *t, const vy_snapshot *s)
                          (unsigned long long)i->mappable_memory_size);
 }
 
-static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
+/* The modes of one width, as the bits of f32's. */
+static void add_modes(vy_fixed_text *t, const char *what, uint32_t modes)
+{
+    vy_fixed_text_printf(
+        t, "  %s %s%s%s%s\n", what,
+        modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE ? " SignedZeroInfNanPreserve" : "",
+        modes & VYRE_FLOAT_DENORM_PRESERVE ? " DenormPreserve" : "",
+        modes & VYRE_FLOAT_ROUNDING_RTE ? " RoundingModeRTE" : "", modes ? "" : " none");
+}
+
+static void add_kernels(vy_fixed_text *t, const vy_snapshot *s, bool by_address)
 {
     const vyre_device_info *i = &s->info;
     vy_fixed_text_printf(t, "kernels:\n");
@@ -134,13 +163,9 @@ static void add_lowerings(vy_fixed_text *t, const vy_snapshot *s)
                          i->target == VYRE_TARGET_VULKAN_1_3
                              ? "vulkan1.3, SPIR-V 1.6, Vulkan memory model"
                              : "vulkan1.2, SPIR-V 1.5, GLSL450 memory model");
-    vy_fixed_text_printf(t, "  interface        descriptor\n");
-    vy_fixed_text_printf(
-        t, "  float modes     %s%s%s%s\n",
-        i->float_modes & VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE ? " SignedZeroInfNanPreserve" : "",
-        i->float_modes & VYRE_FLOAT_DENORM_PRESERVE ? " DenormPreserve" : "",
-        i->float_modes & VYRE_FLOAT_ROUNDING_RTE ? " RoundingModeRTE" : "",
-        i->float_modes ? "" : " none");
+    vy_fixed_text_printf(t, "  interface        %s\n", by_address ? "address" : "descriptor");
+    add_modes(t, "float modes    ", i->float_modes & 7);
+    add_modes(t, "float64 modes  ", i->float_modes >> 3);
     vy_fixed_text_printf(t, "  barriers         %s\n",
                          s->has[VY_FEATURE_synchronization2] ? "synchronization2" : "Vulkan 1.0");
     if (i->timestamp_ns > 0) {
@@ -191,13 +216,18 @@ size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_siz
                              s->has_extension[e] ? "yes" : "no");
     }
     add_limits(&t, s);
-    add_lowerings(&t, s);
+    vyre_kernel_params kernel;
+    vyre_device_kernel_params(device, &kernel);
+    add_kernels(&t, s, kernel.interface == VYRE_INTERFACE_ADDRESS);
+    vy_abilities_print(&t, s, device->validation >= VYRE_VALIDATION_ON);
     vy_fixed_text_printf(&t, "probes:\n");
     vy_fixed_text_printf(&t, "  f32 denormals kept              %s\n", answer_text(i->denormals));
     vy_fixed_text_printf(&t, "  loops of 70,000 trips           %s\n", answer_text(i->long_loops));
     vy_fixed_text_printf(&t, "  native division                 %s\n",
                          answer_text(i->native_divide));
     vy_fixed_text_printf(&t, "  native square root              %s\n", answer_text(i->native_sqrt));
+    vy_fixed_text_printf(&t, "  f64 kept and rounded to nearest %s\n", answer_text(i->doubles));
+    vy_fixed_text_printf(&t, "  lanes in order                  %s\n", answer_text(i->lane_order));
     vy_fixed_text_printf(&t, "defects:\n  %s\n",
                          i->long_loops == VYRE_ANSWER_NO ? "long loops end early" : "none found");
     return t.length;

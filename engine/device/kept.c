@@ -128,7 +128,7 @@ void *vy_kept_read(vyre_device *device, vy_kept_kind kind, size_t *out_size)
         return NULL;
     }
     make_name(&device->snapshot, kind, name, sizeof name);
-    return vy_file_read(&device->allocator, device->cache_dir, name, limits[kind], out_size);
+    return vy_disk_read(&device->allocator, device->cache_dir, name, limits[kind], out_size);
 }
 
 void vy_kept_write(vyre_device *device, vy_kept_kind kind, const void *blob, size_t size)
@@ -138,7 +138,7 @@ void vy_kept_write(vyre_device *device, vy_kept_kind kind, const void *blob, siz
         return;
     }
     make_name(&device->snapshot, kind, name, sizeof name);
-    if (!vy_file_write(&device->allocator, device->cache_dir, name, blob, size, device->id)) {
+    if (!vy_disk_write(&device->allocator, device->cache_dir, name, blob, size, device->id)) {
         vy_log_write(
             &device->log, VYRE_LOG_INFO,
             "\"%s\" cannot be written in \"%s\"; what it would keep is made again next time", name,

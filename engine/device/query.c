@@ -49,10 +49,24 @@ void vy_setup_fill(const vy_snapshot *s, uint32_t api_version, vyre_device_setup
     }
     out->device_fault = (VkPhysicalDeviceFaultFeaturesEXT){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT, .deviceFault = VK_TRUE};
+    out->uniform_flow = (VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR){
+        .sType =
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR,
+        .shaderSubgroupUniformControlFlow = VK_TRUE};
+    out->reconvergence = (vyre_maximal_reconvergence){
+        .sType = VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE, .shaderMaximalReconvergence = VK_TRUE};
+    /* Before the rest of the chain, whose end depends on the version. */
     if (s->has_extension[VY_EXTENSION_EXT_device_fault]) {
-        /* Before the rest of the chain, whose end depends on the version. */
         out->device_fault.pNext = out->chain.features.pNext;
         out->chain.features.pNext = &out->device_fault;
+    }
+    if (s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]) {
+        out->uniform_flow.pNext = out->chain.features.pNext;
+        out->chain.features.pNext = &out->uniform_flow;
+    }
+    if (s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence]) {
+        out->reconvergence.pNext = out->chain.features.pNext;
+        out->chain.features.pNext = &out->reconvergence;
     }
     out->queue = (VkDeviceQueueCreateInfo){
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -123,6 +137,14 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     info->api_version = core->apiVersion;
     info->driver_version = core->driverVersion;
     info->subgroup_size = p->vulkan11.subgroupSize;
+    if (p->vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+        s->subgroup_operations = p->vulkan11.subgroupSupportedOperations;
+    }
+    if (has_1_3 && p->vulkan13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+        s->info.min_subgroup_size = p->vulkan13.minSubgroupSize;
+        s->info.max_subgroup_size = p->vulkan13.maxSubgroupSize;
+        s->max_subgroups = p->vulkan13.maxComputeWorkgroupSubgroups;
+    }
     info->max_buffer_size = p->vulkan11.maxMemoryAllocationSize;
     if (has_1_3 && p->vulkan13.maxBufferSize) {
         info->max_buffer_size = p->vulkan13.maxBufferSize;
@@ -139,6 +161,13 @@ static void take_properties(vy_snapshot *s, const property_chain *p, bool has_1_
     s->signed_zero_inf_nan = p->vulkan12.shaderSignedZeroInfNanPreserveFloat32;
     s->denorm_preserve = p->vulkan12.shaderDenormPreserveFloat32;
     s->rounding_rte = p->vulkan12.shaderRoundingModeRTEFloat32;
+    s->signed_zero_inf_nan_64 = p->vulkan12.shaderSignedZeroInfNanPreserveFloat64;
+    s->denorm_preserve_64 = p->vulkan12.shaderDenormPreserveFloat64 &&
+                            (s->denorm_preserve || p->vulkan12.denormBehaviorIndependence !=
+                                                       VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE);
+    s->rounding_rte_64 = p->vulkan12.shaderRoundingModeRTEFloat64 &&
+                         (s->rounding_rte || p->vulkan12.roundingModeIndependence !=
+                                                 VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE);
     take_limits(s, &core->limits);
 }
 
@@ -243,6 +272,24 @@ static void take_extensions(const vy_instance_table *vki, VkPhysicalDevice physi
                                               .pNext = &fault};
         vki->vkGetPhysicalDeviceFeatures2(physical, &features);
         s->has_extension[VY_EXTENSION_EXT_device_fault] = fault.deviceFault;
+    }
+    if (s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]) {
+        VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR flow = {0};
+        flow.sType =
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR;
+        VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                              .pNext = &flow};
+        vki->vkGetPhysicalDeviceFeatures2(physical, &features);
+        s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow] =
+            flow.shaderSubgroupUniformControlFlow;
+    }
+    if (s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence]) {
+        vyre_maximal_reconvergence flow = {.sType = VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE};
+        VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                              .pNext = &flow};
+        vki->vkGetPhysicalDeviceFeatures2(physical, &features);
+        s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence] =
+            flow.shaderMaximalReconvergence;
     }
     if (s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps]) {
         s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps] =

@@ -54,12 +54,21 @@ static uint32_t float_modes(const vy_snapshot *s)
         modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
     }
     /* Where a mode must be the same for all widths, a module that states it for 32 bits alone still
-     * stands: the modules use no other float width, and unstated widths have no mode to differ. */
+     * stands: unstated widths have no mode to differ, and no module uses floats of 16 bits. */
     if (s->denorm_preserve) {
         modes |= VYRE_FLOAT_DENORM_PRESERVE;
     }
     if (s->rounding_rte) {
         modes |= VYRE_FLOAT_ROUNDING_RTE;
+    }
+    if (s->signed_zero_inf_nan_64) {
+        modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64;
+    }
+    if (s->denorm_preserve_64) {
+        modes |= VYRE_FLOAT_DENORM_PRESERVE_F64;
+    }
+    if (s->rounding_rte_64) {
+        modes |= VYRE_FLOAT_ROUNDING_RTE_F64;
     }
     return modes;
 }
@@ -107,6 +116,8 @@ void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
                        ? VYRE_TARGET_VULKAN_1_3
                        : VYRE_TARGET_VULKAN_1_2;
     info->float_modes = float_modes(s);
+    const uint32_t kept = VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    info->doubles = (info->float_modes & kept) == kept ? VYRE_ANSWER_YES : VYRE_ANSWER_UNKNOWN;
     if (info->offset_alignment < MIN_OFFSET_ALIGNMENT) {
         info->offset_alignment = MIN_OFFSET_ALIGNMENT;
     }
@@ -155,20 +166,46 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
             return s->has_extension[e];
         }
     }
+    static const char *const operations[] = {
+        "VK_SUBGROUP_FEATURE_BASIC_BIT",      "VK_SUBGROUP_FEATURE_VOTE_BIT",
+        "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT", "VK_SUBGROUP_FEATURE_BALLOT_BIT",
+        "VK_SUBGROUP_FEATURE_SHUFFLE_BIT",    "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT"};
+    for (uint32_t bit = 0; bit < VY_COUNT_OF(operations); bit++) {
+        if (strcmp(requirement, operations[bit]) == 0) {
+            return s->subgroup_operations >> bit & 1;
+        }
+    }
     if (strcmp(requirement, "Vulkan 1.3") == 0) {
         return s->info.target == VYRE_TARGET_VULKAN_1_3;
     }
-    if (strcmp(requirement, "shaderSignedZeroInfNanPreserveFloat32") == 0) {
-        return s->signed_zero_inf_nan;
-    }
-    if (strcmp(requirement, "shaderDenormPreserveFloat32") == 0) {
-        return s->denorm_preserve;
-    }
-    if (strcmp(requirement, "shaderRoundingModeRTEFloat32") == 0) {
-        return s->rounding_rte;
+    const struct {
+        const char *name;
+        bool has;
+    } others[] = {
+        {"shaderSignedZeroInfNanPreserveFloat32", s->signed_zero_inf_nan},
+        {"shaderDenormPreserveFloat32", s->denorm_preserve},
+        {"shaderRoundingModeRTEFloat32", s->rounding_rte},
+        {"shaderSignedZeroInfNanPreserveFloat64", s->signed_zero_inf_nan_64},
+        {"shaderDenormPreserveFloat64", s->denorm_preserve_64},
+        {"shaderRoundingModeRTEFloat64", s->rounding_rte_64},
+        {"shaderSubgroupUniformControlFlow",
+         s->has_extension[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]},
+        {"shaderMaximalReconvergence",
+         s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence]},
+    };
+    for (uint32_t i = 0; i < VY_COUNT_OF(others); i++) {
+        if (strcmp(requirement, others[i].name) == 0) {
+            return others[i].has;
+        }
     }
     /* In core since Vulkan 1.2. */
     return strcmp(requirement, "VK_KHR_shader_float_controls") == 0;
+}
+
+bool vy_snapshot_can_pin(const vy_snapshot *s, uint32_t lanes)
+{
+    return s->has[VY_FEATURE_subgroupSizeControl] && s->info.min_subgroup_size > 0 &&
+           lanes >= s->info.min_subgroup_size && lanes <= s->info.max_subgroup_size;
 }
 
 uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *s, uint64_t from, uint64_t to)

@@ -21,7 +21,9 @@
     X(shaderFloat16, VULKAN12, 0, "f16 arithmetic")                                                \
     X(storageBuffer8BitAccess, VULKAN12, 0, "8-bit elements")                                      \
     X(storageBuffer16BitAccess, VULKAN11, 0, "16-bit elements")                                    \
-    X(shaderBufferInt64Atomics, VULKAN12, 0, "64-bit atomics")                                     \
+    X(shaderBufferInt64Atomics, VULKAN12, 0, "64-bit atomics on buffers")                          \
+    X(shaderSharedInt64Atomics, VULKAN12, 0, "64-bit atomics on shared memory")                    \
+    X(shaderSubgroupExtendedTypes, VULKAN12, 0, "subgroup operations on 64 bits")                  \
     X(subgroupSizeControl, VULKAN13, 0, "programs that fix their subgroup width")                  \
     X(computeFullSubgroups, VULKAN13, 0, "programs that fix their subgroup width")                 \
     X(maintenance4, VULKAN13, 0, "workgroup sizes by specialisation constant")
@@ -39,8 +41,8 @@ typedef struct vy_feature_info {
     const char *why;
 } vy_feature_info;
 
-/* Extensions that are used where they are there; of VK_EXT_device_fault also the feature
- * deviceFault. */
+/* Extensions that are used where they are there; of those with a feature of their own that feature
+ * too: deviceFault, shaderSubgroupUniformControlFlow, shaderMaximalReconvergence. */
 #define VY_EXTENSIONS(X)                                                                           \
     X(EXT_memory_budget, "VK_EXT_memory_budget",                                                   \
       "memory in use and left, as the driver counts it")                                           \
@@ -50,6 +52,10 @@ typedef struct vy_feature_info {
       "the device's times on the host's clock")                                                    \
     X(EXT_device_fault, "VK_EXT_device_fault",                                                     \
       "what the driver knows of a lost device (with the feature deviceFault)")                     \
+    X(KHR_shader_subgroup_uniform_control_flow, "VK_KHR_shader_subgroup_uniform_control_flow",     \
+      "subgroup operations after branches that a whole subgroup takes alike")                      \
+    X(KHR_shader_maximal_reconvergence, "VK_KHR_shader_maximal_reconvergence",                     \
+      "subgroup operations where only some invocations of a subgroup are (not with validation)")   \
     X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
 
 typedef enum vy_extension {
@@ -82,10 +88,13 @@ typedef struct vy_snapshot {
     uint32_t driver_id; /* a VkDriverId; the version is info.driver_version */
     uint8_t driver_uuid[16], device_uuid[16], cache_uuid[16];
     uint32_t conformance[4];
-    /* Float controls, 32-bit. */
+    /* Float controls of 32 and of 64 bits; the latter only where they may be set beside these. */
     bool signed_zero_inf_nan, denorm_preserve, rounding_rte;
-    uint32_t queue_family;   /* the compute family chosen, or VY_FAMILY_NONE */
-    uint32_t timestamp_bits; /* of that family */
+    bool signed_zero_inf_nan_64, denorm_preserve_64, rounding_rte_64;
+    uint32_t subgroup_operations; /* VkSubgroupFeatureFlags in compute shaders */
+    uint32_t max_subgroups;       /* of a workgroup, where the size is pinned */
+    uint32_t queue_family;        /* the compute family chosen, or VY_FAMILY_NONE */
+    uint32_t timestamp_bits;      /* of that family */
     uint32_t max_stage_resources,
         max_set_buffers;           /* maxPerStageResources, maxDescriptorSetStorageBuffers */
     uint32_t max_push_descriptors; /* 0 without VK_KHR_push_descriptor */
@@ -94,7 +103,7 @@ typedef struct vy_snapshot {
     bool lacks_portability; /* adopted: the device offers the subset, and the host left it off */
 } vy_snapshot;
 
-/* Fills what follows from the rest: info.target, info.float_modes, info.missing,
+/* Fills what follows from the rest: info.target, info.float_modes, info.doubles, info.missing,
  * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors. `api_version` is the
  * instance's. */
 void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
@@ -102,6 +111,8 @@ void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
 uint32_t vy_snapshot_score(const vy_snapshot *snapshot);
 /* The feature or extension of that name that a kernel asks for: whether it is there. */
 bool vy_snapshot_has(const vy_snapshot *snapshot, const char *requirement);
+/* Whether a pipeline may pin its subgroups to that many lanes. */
+bool vy_snapshot_can_pin(const vy_snapshot *snapshot, uint32_t lanes);
 /* From one tick count of the device to a later one, in nanoseconds, for counters of timestamp_bits
  * bits that wrap; UINT64_MAX where the device has none. */
 uint64_t vy_snapshot_ticks_to_ns(const vy_snapshot *snapshot, uint64_t from, uint64_t to);

@@ -1,7 +1,7 @@
 /* Which way a device offers, and what the two descriptor ways have in common. */
 #include "engine/exec/bind.h"
 
-#include "engine/exec/judge.h"
+#include "engine/exec/run.h"
 
 const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
                                vyre_interface interface)
@@ -20,6 +20,17 @@ const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
     return &vy_binder_set;
 }
 
+bool vy_binder_needs(const vyre_pipeline *p, vy_set_kind set)
+{
+    return set == VY_SET_PROGRAM || (set == VY_SET_JUDGE ? p->has_until : p->grid_from >= 0);
+}
+
+const vy_judge *vy_binder_kernel(vyre_device *device, vyre_interface interface, vy_set_kind set)
+{
+    const vy_engine_kernels *k = vy_runs_kernels(device);
+    return set == VY_SET_JUDGE ? &k->judges[interface] : &k->grids[interface];
+}
+
 static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
                 uint32_t binding, const vy_piece *piece)
 {
@@ -35,14 +46,25 @@ static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uin
     (*count)++;
 }
 
-uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane, bool is_judge,
-                        VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes)
+uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
+                        vy_set_kind set, VkDescriptorBufferInfo *infos,
+                        VkWriteDescriptorSet *writes)
 {
     uint32_t count = 0, n = p->binding_count;
     vy_piece hidden[VY_HIDDEN_COUNT];
     vy_instance_hidden(p, in, lane, hidden);
-    if (is_judge) {
-        vy_piece state = vy_block_piece(&in->state);
+    vy_piece state = vy_block_piece(&in->state);
+    if (set == VY_SET_GRID) {
+        vy_piece block = hidden[VY_HIDDEN_PARAMS];
+        block.offset += in->grid_offset;
+        block.size = VY_GRID_BLOCK_WORDS * sizeof(uint32_t);
+        add(infos, writes, &count, VY_GRID_COUNTS, &in->pieces[p->grid_from]);
+        add(infos, writes, &count, VY_GRID_STATE, &state);
+        add(infos, writes, &count, VY_GRID_TARGET, &hidden[VY_HIDDEN_PARAMS]);
+        add(infos, writes, &count, VY_GRID_BLOCK, &block);
+        return count;
+    }
+    if (set == VY_SET_JUDGE) {
         vy_piece block = hidden[VY_HIDDEN_PARAMS];
         block.offset += in->judge_offset;
         block.size = VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t);

@@ -5,6 +5,12 @@
 #define VY_BIND_H
 
 #include "engine/exec/instance.h"
+#include "engine/exec/judge.h"
+
+/* Whether dispatches of the pipeline need it. */
+bool vy_binder_needs(const vyre_pipeline *pipeline, vy_set_kind set);
+/* Of the judge or the grid's kernel: both come from vy_engine_kernels_prepare. */
+const vy_judge *vy_binder_kernel(vyre_device *device, vyre_interface interface, vy_set_kind set);
 
 struct vy_binder {
     const char *name; /* for reports */
@@ -21,8 +27,8 @@ struct vy_binder {
     void (*update)(vyre_pipeline *pipeline, vy_instance *instance);
     /* The address that is pushed for the parameter block at that place of a lane's region. */
     uint64_t (*root)(const vy_instance *instance, uint32_t lane, uint64_t offset);
-    /* Records the bindings of the program, or of the judge. */
-    void (*bind)(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane, bool is_judge,
+    /* Records the bindings. */
+    void (*bind)(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lane, vy_set_kind set,
                  VkPipelineLayout layout, VkCommandBuffer commands);
 };
 
@@ -32,11 +38,12 @@ extern const vy_binder vy_binder_address, vy_binder_push, vy_binder_set;
 const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
                                vyre_interface interface);
 
-/* What the descriptor ways share: the buffers of the program's set, or of the judge's, as writes
- * (without a set). Returns how many; `infos` and `writes` hold VY_MAX_WRITES. */
+/* What the descriptor ways share: the buffers of a set, as writes (without the set). Returns how
+ * many; `infos` and `writes` hold VY_MAX_WRITES. */
 #define VY_MAX_WRITES (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
 uint32_t vy_binder_list(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,
-                        bool is_judge, VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes);
+                        vy_set_kind set, VkDescriptorBufferInfo *infos,
+                        VkWriteDescriptorSet *writes);
 
 /* What a way does that has nothing to do: reaches all memory, makes nothing, writes nothing, and
  * pushes no address. */

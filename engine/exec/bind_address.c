@@ -29,13 +29,13 @@ static uint64_t root(const vy_instance *in, uint32_t lane, uint64_t offset)
     return in->lanes[lane].block.address + offset;
 }
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge,
+static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
                  VkPipelineLayout layout, VkCommandBuffer commands)
 {
     (void)p;
     (void)in;
     (void)lane;
-    (void)is_judge;
+    (void)set;
     (void)layout;
     (void)commands;
 }

@@ -1,12 +1,12 @@
 /* By descriptors that are recorded into the command buffer. */
 #include "engine/exec/bind.h"
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge,
+static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
                  VkPipelineLayout layout, VkCommandBuffer commands)
 {
     VkDescriptorBufferInfo infos[VY_MAX_WRITES];
     VkWriteDescriptorSet writes[VY_MAX_WRITES];
-    uint32_t count = vy_binder_list(p, in, lane, is_judge, infos, writes);
+    uint32_t count = vy_binder_list(p, in, lane, set, infos, writes);
     if (count) {
         p->device->vk.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0,
                                                 count, writes);

@@ -1,17 +1,31 @@
 /* By descriptor sets, one for each lane, written when the buffers change. */
 #include "engine/exec/bind.h"
 
-#include "engine/exec/judge.h"
 #include "engine/pipeline/limits.h"
+
+/* Those that the pipeline's dispatches need, the program's first. */
+static uint32_t list_kinds(const vyre_pipeline *p, vy_set_kind out[VY_SET_KINDS])
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < VY_SET_KINDS; k++) {
+        if (vy_binder_needs(p, (vy_set_kind)k)) {
+            out[count++] = (vy_set_kind)k;
+        }
+    }
+    return count;
+}
 
 static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    uint32_t buffers = vy_limits_buffer_count(p->kernel) + (p->has_until ? VY_JUDGE_BINDINGS : 0);
+    vy_set_kind kinds[VY_SET_KINDS];
+    uint32_t kind_count = list_kinds(p, kinds);
+    uint32_t buffers = vy_limits_buffer_count(p->kernel) + (p->has_until ? VY_JUDGE_BINDINGS : 0) +
+                       (p->grid_from >= 0 ? VY_GRID_BINDINGS : 0);
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers * in->lane_count};
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = in->lane_count * (p->has_until ? 2 : 1),
+        .maxSets = in->lane_count * kind_count,
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
@@ -21,26 +35,25 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
         return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
     }
     vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)in->pool, vyre_kernel_name(p->kernel));
-    const vy_layout *judge = NULL;
-    if (p->has_until) {
-        judge = vy_judge_layout(d, in->binder);
+    VkDescriptorSetLayout layouts[VY_SET_KINDS] = {p->layouts[VYRE_INTERFACE_DESCRIPTOR].set};
+    for (uint32_t k = 1; k < kind_count; k++) {
+        layouts[k] = vy_binder_kernel(d, VYRE_INTERFACE_DESCRIPTOR, kinds[k])->layout.set;
     }
     for (uint32_t l = 0; l < in->lane_count; l++) {
-        VkDescriptorSetLayout layouts[2] = {p->layouts[VYRE_INTERFACE_DESCRIPTOR].set,
-                                            judge ? judge->set : VK_NULL_HANDLE};
-        VkDescriptorSet sets[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+        VkDescriptorSet sets[VY_SET_KINDS] = {VK_NULL_HANDLE};
         VkDescriptorSetAllocateInfo info = {
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
             .descriptorPool = in->pool,
-            .descriptorSetCount = p->has_until ? 2 : 1,
+            .descriptorSetCount = kind_count,
             .pSetLayouts = layouts,
         };
         result = d->vk.vkAllocateDescriptorSets(d->device, &info, sets);
         if (result != VK_SUCCESS) {
             return vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
         }
-        in->lanes[l].set = sets[0];
-        in->lanes[l].judge_set = sets[1];
+        for (uint32_t k = 0; k < kind_count; k++) {
+            in->lanes[l].sets[kinds[k]] = sets[k];
+        }
     }
     return VYRE_OK;
 }
@@ -53,13 +66,13 @@ static void destroy(vyre_device *device, vy_instance *in)
     }
 }
 
-static void write(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge)
+static void write(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set)
 {
     VkDescriptorBufferInfo infos[VY_MAX_WRITES];
     VkWriteDescriptorSet writes[VY_MAX_WRITES];
-    uint32_t count = vy_binder_list(p, in, lane, is_judge, infos, writes);
+    uint32_t count = vy_binder_list(p, in, lane, set, infos, writes);
     for (uint32_t i = 0; i < count; i++) {
-        writes[i].dstSet = is_judge ? in->lanes[lane].judge_set : in->lanes[lane].set;
+        writes[i].dstSet = in->lanes[lane].sets[set];
     }
     if (count) {
         p->device->vk.vkUpdateDescriptorSets(p->device->device, count, writes, 0, NULL);
@@ -71,19 +84,19 @@ static void write(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judg
 static void update(vyre_pipeline *p, vy_instance *in)
 {
     for (uint32_t l = 0; l < in->lane_count; l++) {
-        write(p, in, l, false);
-        if (p->has_until) {
-            write(p, in, l, true);
+        for (uint32_t k = 0; k < VY_SET_KINDS; k++) {
+            if (vy_binder_needs(p, (vy_set_kind)k)) {
+                write(p, in, l, (vy_set_kind)k);
+            }
         }
     }
 }
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, bool is_judge,
+static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
                  VkPipelineLayout layout, VkCommandBuffer commands)
 {
-    VkDescriptorSet set = is_judge ? in->lanes[lane].judge_set : in->lanes[lane].set;
     p->device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
-                                          &set, 0, NULL);
+                                          &in->lanes[lane].sets[set], 0, NULL);
 }
 
 const vy_binder vy_binder_set = {.name = "descriptor set",

@@ -66,8 +66,8 @@ vyre_result vy_instance_create(vyre_pipeline *p, const vy_binder *binder, bool i
     if (code == VYRE_OK) {
         code = binder->create(p, in, diag);
     }
-    if (code == VYRE_OK && p->has_until) {
-        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre fixpoint", &in->state, diag);
+    if (code == VYRE_OK && p->has_state) {
+        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre state", &in->state, diag);
     }
     if (code == VYRE_OK && d->debug & VYRE_DEBUG_BREADCRUMBS && !is_recording) {
         code = vy_block_create(d, VY_MEMORY_READBACK, VY_MAX_LANES * sizeof(uint64_t),
@@ -141,7 +141,7 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
     size_t size = job->execution_count * sizeof *job->executions;
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
-           in->execution_count == job->execution_count &&
+           in->choice.is_wide == choice.is_wide && in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&
@@ -290,10 +290,15 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
     vyre_device *d = p->device;
     in->judge_offset =
         align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
-    in->moves_offset = in->judge_offset;
+    in->grid_offset = in->judge_offset;
     if (p->has_until) {
+        in->grid_offset =
+            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), SET_ALIGNMENT);
+    }
+    in->moves_offset = in->grid_offset;
+    if (p->grid_from >= 0) {
         in->moves_offset =
-            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
+            align(in->grid_offset + VY_GRID_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
     }
     uint64_t state_offset = in->moves_offset + (uint64_t)MOVE_STRIDE * move_count;
     if (in->host_block.buffer && state_offset <= in->state_offset) {
@@ -320,23 +325,24 @@ typedef struct named {
     vy_piece pieces[VYRE_MAX_BUFFERS];
 } named;
 
-static void save_named(const vy_instance *in, named *out)
+static void save_named(const vy_instance *in, uint32_t binding_count, named *out)
 {
     const uint64_t serials[10] = {in->upload.serial,         in->readback.serial,
                                   in->state.serial,          in->host_block.serial,
                                   in->lanes[0].block.serial, in->lanes[1].block.serial,
                                   in->records.serial,        in->state_offset,
                                   in->moves_offset,          in->spill.serial};
-    memset(out, 0, sizeof *out); /* padding too: it is compared as bytes */
     memcpy(out->serials, serials, sizeof serials);
-    if (in->binder->is_by_handle) {
-        memcpy(out->serials + 10, in->identities, sizeof in->identities);
-        memcpy(out->pieces, in->pieces, sizeof out->pieces);
-        return;
+    for (uint32_t b = 0; b < binding_count; b++) {
+        out->serials[10 + b] = in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
+        out->pieces[b] = in->binder->is_by_handle ? in->pieces[b] : (vy_piece){.size = 0};
     }
-    for (uint32_t b = 0; b < VYRE_MAX_BUFFERS; b++) {
-        out->serials[10 + b] = in->own[b].serial;
-    }
+}
+
+static bool are_same_named(const named *a, const named *b, uint32_t binding_count)
+{
+    return memcmp(a->serials, b->serials, (10 + binding_count) * sizeof a->serials[0]) == 0 &&
+           memcmp(a->pieces, b->pieces, binding_count * sizeof a->pieces[0]) == 0;
 }
 
 vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job *job,
@@ -345,7 +351,7 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
 {
     named before, after;
     bool is_new = !vy_instance_has_shape(in, job, choice, moves);
-    save_named(in, &before);
+    save_named(in, p->binding_count, &before);
     vyre_result code = VYRE_OK;
     if (is_new) {
         in->generation++;
@@ -367,8 +373,8 @@ vyre_result vy_instance_prepare(vyre_pipeline *p, vy_instance *in, const vy_job 
         in->is_shaped = false;
         return code;
     }
-    save_named(in, &after);
-    if (is_new || memcmp(&before, &after, sizeof before) != 0) {
+    save_named(in, p->binding_count, &after);
+    if (is_new || !are_same_named(&before, &after, p->binding_count)) {
         in->generation += !is_new;
         in->binder->update(p, in);
     }
@@ -411,7 +417,7 @@ vyre_result vy_instance_prepare_empty(vyre_pipeline *p, vy_instance *in, vy_choi
 static void put_addresses(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
                           uint32_t *words)
 {
-    uint32_t at = vy_param_addresses(p->binding_count, vyre_kernel_param_count(p->kernel));
+    uint32_t at = vy_param_addresses(p->binding_count, vyre_kernel_param_words(p->kernel));
     vy_piece hidden[VY_HIDDEN_COUNT];
     vy_instance_hidden(p, in, lane, hidden);
     for (uint32_t b = 0; b < p->binding_count + VY_HIDDEN_COUNT - 1; b++) {
@@ -444,15 +450,37 @@ static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64
 static void fill_move(const vy_instance *in, const vy_command *command, uint64_t base)
 {
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
-    uint32_t *words = (uint32_t *)(void *)(region + vy_instance_move_offset(in, command->block));
-    uint32_t count = (uint32_t)(command->size / sizeof(uint32_t));
-    VkDeviceAddress target = address_of(in, command->target, base) + command->target_offset;
-    if (command->kind == VY_COMMAND_FILL) {
-        vy_fill_fill_block(count, command->word, target, words);
-    } else {
-        vy_copy_fill_block(count, address_of(in, command->source, base) + command->source_offset,
-                           target, words);
+    for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
+        uint64_t offset = i * VY_MOVE_SIZE, rest = command->size - offset;
+        uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
+        uint32_t count = (uint32_t)((size + 3) / sizeof(uint32_t)); /* of elements of bytes too */
+        uint64_t at = vy_instance_move_offset(in, command->block + i);
+        uint32_t *words = (uint32_t *)(void *)(region + at);
+        VkDeviceAddress target =
+            address_of(in, command->target, base) + command->target_offset + offset;
+        if (command->kind == VY_COMMAND_FILL) {
+            vy_fill_fill_block(count, command->word, target, words);
+        } else {
+            VkDeviceAddress source = address_of(in, command->source, base) + command->source_offset;
+            vy_copy_fill_block(count, source + offset, target, words);
+        }
     }
+}
+
+static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_job *job,
+                       uint32_t lane, uint32_t *words)
+{
+    vy_piece hidden[VY_HIDDEN_COUNT];
+    vy_instance_hidden(p, in, lane, hidden);
+    vy_grid grid = {.limit = job->shape.most_groups,
+                    .volume = p->workgroup[0] * p->workgroup[1] * p->workgroup[2],
+                    .length = job->shape.lengths[p->grid_from],
+                    .block_words = vy_shape_block_words(p->kernel),
+                    .counts = in->pieces[p->grid_from].address,
+                    .state = in->state.address,
+                    .block = hidden[VY_HIDDEN_PARAMS].address};
+    memcpy(grid.most, p->device->snapshot.info.max_groups, sizeof grid.most);
+    vy_grid_fill_block(&grid, words);
 }
 
 vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy_job *job,
@@ -467,6 +495,11 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
         uint32_t flag = (uint32_t)vy_kernel_until(p->kernel);
         vy_judge_fill_block(job->shape.lengths[flag], in->pieces[flag].address, in->state.address,
                             (uint32_t *)(void *)(region + in->judge_offset));
+    }
+    if (p->grid_from >= 0) {
+        write_grid(p, in, job, lane, (uint32_t *)(void *)(region + in->grid_offset));
+    }
+    if (p->has_state) {
         uint32_t state[VY_STATE_WORDS] = {[VY_STATE_LIMIT] = job->shape.passes};
         memcpy(&state[VY_STATE_ARGUMENTS], in->launched, sizeof in->launched);
         memcpy(region + in->state_offset, state, sizeof state);

@@ -34,10 +34,14 @@ typedef struct vy_recorded {
 
 #define VY_MAX_RECORDED 40u /* chunks of 1, 2, 4, ... 4096 passes, with and without ends */
 
+/* Whose buffers: the program's, or those of a kernel of the engine's beside it. */
+typedef enum vy_set_kind { VY_SET_PROGRAM, VY_SET_JUDGE, VY_SET_GRID } vy_set_kind;
+#define VY_SET_KINDS 3u
+
 /* Parameter blocks for one chunk in flight, and what is bound for it. */
 typedef struct vy_lane {
     vy_block block; /* the device's copy, where it cannot read the host's */
-    VkDescriptorSet set, judge_set;
+    VkDescriptorSet sets[VY_SET_KINDS];
 } vy_lane;
 
 struct vy_instance {
@@ -68,10 +72,11 @@ struct vy_instance {
     vy_lane lanes[VY_MAX_LANES];
     uint32_t lane_count;
     VkDescriptorPool pool;
-    /* For each lane: the program's block, the judge's, those of transfers, the state's start. */
+    /* For each lane: the program's block, the judge's, the grid's, those of transfers, the
+     * state's start. */
     vy_block host_block;
     bool is_direct; /* kernels read it where it lies */
-    uint64_t judge_offset, moves_offset, state_offset, region_size;
+    uint64_t judge_offset, grid_offset, moves_offset, state_offset, region_size;
     vy_block state, records, spill, upload, readback, crumbs;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
 };
@@ -128,6 +133,8 @@ void vy_report_records(const vyre_pipeline *pipeline, const vy_instance *instanc
                        vyre_fault_record *out_record);
 /* The fixpoint's state, of a lane's copy. */
 void vy_report_state(const vy_instance *instance, uint32_t lane, uint32_t *out_words);
+/* What the device read as the grid, from the state; leaves the report where the host knows it. */
+void vy_report_grid(const vyre_pipeline *pipeline, const uint32_t *state, vyre_report *report);
 /* Bytes of hidden memory. */
 void vy_report_memory(const vy_instance *instance, vyre_report *report);
 

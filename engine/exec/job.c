@@ -7,34 +7,46 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_SIGNED_COUNT ((uint64_t)1 << 31) /* SPIR-V takes indices as signed */
+
 uint64_t vy_job_size(const vy_job *job, uint32_t binding)
 {
     return job->shape.lengths[binding] * job->element_sizes[binding];
 }
 
+/* Under the table's lock. What the buffer is called is only put together for an error. */
+static vyre_result acquire_one(vyre_pipeline *p, vy_job *job, uint32_t binding, vyre_diag *diag)
+{
+    vyre_buffer buffer = job->params->bindings[binding].buffer;
+    vy_resident *out = &job->residents[binding];
+    if (vy_resident_acquire_locked(p->device, buffer, "", out, NULL) == VYRE_OK) {
+        job->is_resident[binding] = true;
+        return VYRE_OK;
+    }
+    vyre_binding_info info;
+    char what[300];
+    vyre_kernel_binding(p->kernel, binding, &info);
+    snprintf(what, sizeof what, "the resident buffer bound to '%s'", info.name);
+    vyre_result code = vy_resident_acquire_locked(p->device, buffer, what, out, diag);
+    if (diag) {
+        diag->binding = binding;
+    }
+    return code;
+}
+
 static vyre_result acquire(vyre_pipeline *p, vy_job *job, uint64_t *resident_sizes, vyre_diag *diag)
 {
     const vyre_dispatch_params *params = job->params;
-    for (uint32_t b = 0; b < params->binding_count; b++) {
-        if (params->bindings[b].kind != VYRE_BINDING_RESIDENT) {
-            continue;
+    vyre_result code = VYRE_OK;
+    vy_residents_lock(p->device);
+    for (uint32_t b = 0; code == VYRE_OK && b < params->binding_count; b++) {
+        if (params->bindings[b].kind == VYRE_BINDING_RESIDENT) {
+            code = acquire_one(p, job, b, diag);
+            resident_sizes[b] = job->residents[b].size;
         }
-        vyre_binding_info info;
-        char what[300];
-        vyre_kernel_binding(p->kernel, b, &info);
-        snprintf(what, sizeof what, "the resident buffer bound to '%s'", info.name);
-        vyre_result code = vy_resident_acquire(p->device, params->bindings[b].buffer, what,
-                                               &job->residents[b], diag);
-        if (code != VYRE_OK) {
-            if (diag) {
-                diag->binding = b;
-            }
-            return code;
-        }
-        job->is_resident[b] = true;
-        resident_sizes[b] = job->residents[b].size;
     }
-    return VYRE_OK;
+    vy_residents_unlock(p->device);
+    return code;
 }
 
 static vyre_result refuse_usage(const vyre_pipeline *p, uint32_t binding, const char *what,
@@ -96,8 +108,21 @@ static vyre_result check_recording(vyre_pipeline *p, const vyre_dispatch_params 
 
 static vyre_result check_hidden(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
 {
-    uint64_t most = p->device->snapshot.info.max_storage_range;
-    job->spill_size = (uint64_t)vyre_kernel_spill_size(p->kernel) * job->shape.invocations;
+    /* Kernels count the words in 32 bits with a sign. */
+    uint64_t most = job->binder->is_by_handle ? p->device->snapshot.info.max_storage_range
+                                              : MAX_SIGNED_COUNT * sizeof(uint32_t);
+    uint64_t invocations = job->shape.invocations;
+    if (job->shape.is_indirect && vyre_kernel_spill_size(p->kernel)) {
+        if (!job->params->max_groups) {
+            return vy_invalid(diag, "values that cross grid_sync need memory for each invocation, "
+                                    "and the device alone reads how many there are. Fix: set "
+                                    "max_groups to the most workgroups that the buffer of `grid "
+                                    "from` has, or keep no values across grid_sync");
+        }
+        invocations =
+            (uint64_t)job->shape.most_groups * p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    }
+    job->spill_size = vyre_kernel_spill_size(p->kernel) * invocations;
     if (vyre_kernel_spill_size(p->kernel) && job->spill_size == 0) {
         job->spill_size = sizeof(uint32_t);
     }
@@ -106,12 +131,13 @@ static vyre_result check_hidden(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
             (VY_RECORD_SITES + (uint64_t)vy_kernel_site_count(p->kernel)) * sizeof(uint32_t);
     }
     if (job->spill_size > most) {
-        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "values that cross grid_sync need %llu bytes for %u invocations, and "
-                           "the device's maxStorageBufferRange is %llu. Fix: run fewer "
-                           "invocations, or keep fewer values across grid_sync",
-                           (unsigned long long)job->spill_size, (unsigned)job->shape.invocations,
-                           (unsigned long long)most);
+        return vy_diag_set(
+            diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+            "values that cross grid_sync need %llu bytes for %u invocations, and "
+            "%llu are the most (%s). Fix: run fewer invocations, or keep fewer "
+            "values across grid_sync",
+            (unsigned long long)job->spill_size, (unsigned)invocations, (unsigned long long)most,
+            job->binder->is_by_handle ? "the device's maxStorageBufferRange" : "2^31 words");
     }
     return VYRE_OK;
 }
@@ -141,10 +167,11 @@ static vyre_result find_extents(vyre_pipeline *p, vy_job *job, vyre_diag *diag)
 
 static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job, vyre_diag *diag)
 {
+    bool is_empty = job->shape.group_total == 0 && !job->shape.is_indirect;
     if (p->schedule) {
         job->executions = p->schedule;
         job->execution_count = p->schedule_count;
-        job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+        job->dispatch_count = is_empty ? 0 : job->execution_count;
         return VYRE_OK;
     }
     vy_execution *list = NULL;
@@ -156,7 +183,7 @@ static vyre_result plan_pass(vyre_pipeline *p, vy_scratch *scratch, vy_job *job,
     vyre_result code = vy_kernel_schedule(p->kernel, &env, vy_scratch_allocator(scratch), &list,
                                           &job->execution_count, diag);
     job->executions = list;
-    job->dispatch_count = job->shape.group_total ? job->execution_count : 0;
+    job->dispatch_count = is_empty ? 0 : job->execution_count;
     return code;
 }
 
@@ -197,6 +224,38 @@ void vy_job_output(const vyre_pipeline *p, const vy_job *job, uint32_t binding,
     *out_size = 0;
     if (given->out && info.mode != VYRE_BUFFER_IN && info.mode != VYRE_BUFFER_UNIFORM) {
         *out_size = given->out_size ? given->out_size : size - given->out_offset;
+    }
+}
+
+/* Descriptors have a limit of their own, and one of the language's indices. */
+static vyre_result check_range(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
+{
+    uint64_t most = p->device->snapshot.info.max_storage_range;
+    for (uint32_t b = 0; job->binder->is_by_handle && b < p->binding_count; b++) {
+        uint64_t size = vy_job_size(job, b);
+        if (size <= most && job->shape.lengths[b] <= MAX_SIGNED_COUNT) {
+            continue;
+        }
+        vyre_binding_info info;
+        vyre_kernel_binding(p->kernel, b, &info);
+        if (diag) {
+            diag->binding = b;
+        }
+        return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
+                           "buffer '%s' has %llu elements in %llu bytes, and by descriptors 2^31 "
+                           "and the device's maxStorageBufferRange, %llu bytes, are the most. Fix: "
+                           "let the pipeline use addresses (VYRE_BINDINGS_ADDRESS tells what is in "
+                           "the way), or bind less and split the work",
+                           info.name, (unsigned long long)job->shape.lengths[b],
+                           (unsigned long long)size, (unsigned long long)most);
+    }
+    return VYRE_OK;
+}
+
+static void find_wide(const vyre_pipeline *p, vy_job *job)
+{
+    for (uint32_t b = 0; !job->binder->is_by_handle && b < p->binding_count; b++) {
+        job->is_wide = job->is_wide || job->shape.lengths[b] > MAX_SIGNED_COUNT;
     }
 }
 
@@ -257,6 +316,10 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
     }
     if (code == VYRE_OK) {
         code = choose_binder(p, job, diag);
+    }
+    if (code == VYRE_OK) {
+        code = check_range(p, job, diag);
+        find_wide(p, job);
     }
     if (code == VYRE_OK) {
         code = check_usage(p, job, diag);

@@ -16,6 +16,7 @@ typedef struct vy_job {
     bool is_resident[VYRE_MAX_BUFFERS];
     uint64_t alias[VYRE_MAX_BUFFERS];
     bool is_aliased;
+    bool is_wide; /* a binding has more than 2^31 elements */
     uint64_t element_sizes[VYRE_MAX_BUFFERS];
     const vy_execution *executions; /* in the scratch memory, or the pipeline's */
     uint32_t execution_count;       /* of the list */

@@ -28,6 +28,7 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
 {
     for (uint32_t i = 0; i < VY_INTERFACES; i++) {
         destroy(device, &k->judges[i]);
+        destroy(device, &k->grids[i]);
     }
     destroy(device, &k->fill);
     destroy(device, &k->copy);
@@ -38,13 +39,14 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
     }
 }
 
+/* `binding_count`: in the descriptor forms. */
 static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_shader *shader,
-                        vy_judge *out, vyre_diag *diag)
+                        uint32_t binding_count, vy_judge *out, vyre_diag *diag)
 {
     if (out->pipeline) {
         return VYRE_OK;
     }
-    uint64_t bindings = ((uint64_t)1 << VY_JUDGE_BINDINGS) - 1;
+    uint64_t bindings = ((uint64_t)1 << binding_count) - 1;
     if (binder->interface == VYRE_INTERFACE_ADDRESS) {
         bindings = 0;
     }
@@ -57,26 +59,38 @@ static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_s
                            : code;
 }
 
-vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, bool has_judge,
-                                      bool has_moves, vyre_diag *diag)
+uint32_t vy_engine_needs(const vyre_pipeline *p, bool has_moves)
+{
+    return (p->has_until ? VY_NEEDS_JUDGE : 0) | (p->grid_from >= 0 ? VY_NEEDS_GRID : 0) |
+           (has_moves ? VY_NEEDS_MOVES : 0);
+}
+
+vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, uint32_t which,
+                                      vyre_diag *diag)
 {
     vy_engine_kernels *k = vy_runs_kernels(device);
     vyre_result code = VYRE_OK;
     vy_mutex_lock(&k->mutex);
-    if (has_judge) {
+    if (which & VY_NEEDS_JUDGE) {
         vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre judge"};
         shader.words = vy_kernel_judge(binder->interface, &shader.word_count);
-        code = make(device, binder, &shader, &k->judges[binder->interface], diag);
+        code =
+            make(device, binder, &shader, VY_JUDGE_BINDINGS, &k->judges[binder->interface], diag);
     }
-    if (code == VYRE_OK && has_moves) {
+    if (code == VYRE_OK && which & VY_NEEDS_GRID) {
+        vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre grid"};
+        shader.words = vy_kernel_grid(binder->interface, &shader.word_count);
+        code = make(device, binder, &shader, VY_GRID_BINDINGS, &k->grids[binder->interface], diag);
+    }
+    if (code == VYRE_OK && which & VY_NEEDS_MOVES) {
         vy_shader shader = {
             .workgroup = {VY_MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre fill"};
         shader.words = vy_kernel_fill(&shader.word_count);
-        code = make(device, binder, &shader, &k->fill, diag);
+        code = make(device, binder, &shader, 0, &k->fill, diag);
         shader.label = "vyre copy";
         shader.words = vy_kernel_copy(&shader.word_count);
         if (code == VYRE_OK) {
-            code = make(device, binder, &shader, &k->copy, diag);
+            code = make(device, binder, &shader, 0, &k->copy, diag);
         }
     }
     vy_mutex_unlock(&k->mutex);
@@ -90,14 +104,9 @@ vyre_result vy_engine_gather_prepare(vyre_device *device, const vy_binder *binde
         .workgroup = {VY_MOVE_WORKGROUP, 1, 1}, .is_folded = true, .label = "vyre gather"};
     shader.words = vy_kernel_gather(&shader.word_count);
     vy_mutex_lock(&k->mutex);
-    vyre_result code = make(device, binder, &shader, &k->gather, diag);
+    vyre_result code = make(device, binder, &shader, 0, &k->gather, diag);
     vy_mutex_unlock(&k->mutex);
     return code;
-}
-
-const vy_layout *vy_judge_layout(vyre_device *device, const vy_binder *binder)
-{
-    return &vy_runs_kernels(device)->judges[binder->interface].layout;
 }
 
 /* ---- Parameter blocks ------------------------------------------------------------------------ */
@@ -129,6 +138,20 @@ void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAdd
     words[VY_PARAM_LENGTHS + VY_JUDGE_STATE] = VY_STATE_WORDS;
     put_address(words, addresses, VY_JUDGE_FLAG, flag);
     put_address(words, addresses, VY_JUDGE_STATE, state);
+}
+
+void vy_grid_fill_block(const vy_grid *g, uint32_t *words)
+{
+    uint32_t addresses = vy_param_addresses(3, 5);
+    const uint32_t params[5] = {g->limit, g->volume, g->most[0], g->most[1], g->most[2]};
+    fill_grid(1, 1, VY_GRID_BLOCK_WORDS, words);
+    words[VY_PARAM_LENGTHS + VY_GRID_COUNTS] = g->length;
+    words[VY_PARAM_LENGTHS + VY_GRID_STATE] = VY_STATE_WORDS;
+    words[VY_PARAM_LENGTHS + VY_GRID_TARGET] = g->block_words;
+    memcpy(&words[VY_PARAM_LENGTHS + 3], params, sizeof params);
+    put_address(words, addresses, VY_GRID_COUNTS, g->counts);
+    put_address(words, addresses, VY_GRID_STATE, g->state);
+    put_address(words, addresses, VY_GRID_TARGET, g->block);
 }
 
 void vy_fill_fill_block(uint32_t count, uint32_t word, VkDeviceAddress target, uint32_t *words)

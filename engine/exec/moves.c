@@ -36,7 +36,8 @@ static void mark(vy_moves *m, const vy_job *job, uint32_t binding, vy_command *c
 {
     if (is_by_kernel(job, binding, command->size)) {
         command->is_by_kernel = true;
-        command->block = m->block_count++;
+        command->block = m->block_count;
+        m->block_count += vy_move_pieces(command->size);
     }
 }
 
@@ -44,7 +45,7 @@ static void add_fill(vy_moves *m, const vy_job *job, uint32_t binding, uint64_t 
 {
     vy_command *fill = add(m->prologue, &m->prologue_count, VY_COMMAND_FILL);
     fill->target = (uint8_t)binding;
-    fill->size = size;
+    fill->size = (size + 3) / 4 * 4; /* fills are of whole words */
     mark(m, job, binding, fill);
 }
 
@@ -102,7 +103,7 @@ void vy_moves_list(const vyre_pipeline *p, const vy_job *job, vy_moves *m)
     m->prologue_count = m->epilogue_count = m->block_count = 0;
     m->upload_size = m->records_offset = 0;
     m->readback_size = VY_STATE_STRIDE * VY_MAX_LANES;
-    if (p->has_until) {
+    if (p->has_state) {
         vy_command *copy = add(m->prologue, &m->prologue_count, VY_COMMAND_COPY);
         copy->target = VY_MEM_STATE;
         copy->source = VY_MEM_STATE_START;

@@ -13,6 +13,14 @@ typedef struct vy_moves {
     uint64_t upload_size, readback_size;
 } vy_moves;
 
+/* A kernel moves so many bytes at most: its indices are below 2^31. Larger transfers are several
+ * dispatches, with a block each, the first of which is the command's. */
+#define VY_MOVE_SIZE ((uint64_t)1 << 32)
+static inline uint32_t vy_move_pieces(uint64_t size)
+{
+    return (uint32_t)((size + VY_MOVE_SIZE - 1) / VY_MOVE_SIZE);
+}
+
 /* The state's copies of the lanes lie at the start of the readback memory. */
 #define VY_STATE_STRIDE 64u
 

@@ -178,7 +178,7 @@ static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
     const vy_chunk_input *in = p->in;
     plan_crumb(p, execution, pass);
     const vy_touch *touch = &in->touches[in->executions[execution].segment];
-    bool is_indirect = in->until >= 0 && !(in->is_start && pass == 0);
+    bool is_indirect = in->has_grid || (in->until >= 0 && !(in->is_start && pass == 0));
     use uses[2] = {{COMPUTE, touch->reads | BIT(VY_MEM_BLOCK), touch->writes},
                    {INDIRECT, BIT(VY_MEM_STATE), 0}};
     order(p, uses, is_indirect ? 2 : 1);
@@ -191,6 +191,19 @@ static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
         command->pass = pass;
     }
     p->plan->dispatches++;
+}
+
+/* Each chunk has a parameter block of its own to be written. */
+static void plan_grid(planner *p)
+{
+    const vy_chunk_input *in = p->in;
+    uint64_t written = BIT(VY_MEM_STATE) | BIT(VY_MEM_BLOCK);
+    use u = {COMPUTE, spread(p, in->grid) | written, written};
+    if (in->has_grid && in->count > 0 && in->passes > 0) {
+        order(p, &u, 1);
+        (void)push(p, VY_COMMAND_GRID);
+        p->plan->moves++;
+    }
 }
 
 static void plan_judge(planner *p, uint32_t pass)
@@ -256,6 +269,7 @@ bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_
     plan_before(&p);
     stamp(&p, VY_TIME_BEGIN);
     plan_transfers(&p, input->prologue, input->prologue_count);
+    plan_grid(&p);
     stamp(&p, VY_TIME_FIRST);
     plan_passes(&p);
     stamp(&p, VY_TIME_LAST);

@@ -13,7 +13,7 @@
 
 /* Memory, as commands and hazards name it: bindings are 0 .. 23, the numbers are bits of masks. */
 enum {
-    VY_MEM_STATE = 24,      /* the fixpoint's state, with the dispatch arguments */
+    VY_MEM_STATE = 24,      /* the dispatch's state, with the dispatch arguments */
     VY_MEM_BLOCK = 25,      /* parameter blocks */
     VY_MEM_HOST_BLOCK = 26, /* what the host writes: copied there, and the state's start */
     VY_MEM_UPLOAD = 27,
@@ -33,7 +33,8 @@ typedef enum vy_command_kind {
     VY_COMMAND_FILL,
     VY_COMMAND_COPY,
     VY_COMMAND_TIMESTAMP,
-    VY_COMMAND_CRUMB /* notes in host memory which dispatch comes next */
+    VY_COMMAND_CRUMB, /* notes in host memory which dispatch comes next */
+    VY_COMMAND_GRID   /* writes the arguments and the parameter block by `grid from` */
 } vy_command_kind;
 
 enum {
@@ -77,6 +78,8 @@ typedef struct vy_chunk_input {
     const uint64_t *alias;   /* by binding */
     uint32_t binding_count;
     int32_t until;  /* binding of the flag, or -1 */
+    bool has_grid;  /* the device reads the grid from ... */
+    uint32_t grid;  /* ... this binding */
     bool serialize; /* a barrier before everything: for debugging */
     bool has_crumbs;
     bool is_direct; /* parameter blocks are read where the host wrote them */
@@ -96,7 +99,8 @@ typedef struct vy_chunk_input {
 
 typedef struct vy_chunk_plan {
     VY_VEC(vy_command) commands;
-    uint32_t dispatches, judges, moves, barriers; /* moves: transfers by kernels */
+    /* moves: transfers by kernels, and the grid's. */
+    uint32_t dispatches, judges, moves, barriers;
     uint32_t elided; /* dispatches that follow one they need no barrier after */
 } vy_chunk_plan;
 

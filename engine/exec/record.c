@@ -54,10 +54,10 @@ static vy_piece resolve(const recorder *r, uint32_t memory)
     }
 }
 
-static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, bool is_judge)
+static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_set_kind set)
 {
     if (r->bound_layout != layout) {
-        r->instance->binder->bind(r->pipeline, r->instance, r->lane, is_judge, layout, r->commands);
+        r->instance->binder->bind(r->pipeline, r->instance, r->lane, set, layout, r->commands);
         r->bound_layout = layout;
     }
     if (r->bound != pipeline) {
@@ -133,7 +133,7 @@ static void record_dispatch(recorder *r, const vy_command *command)
     const vy_execution *execution = &in->executions[command->execution];
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
-    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, false);
+    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM);
     push(r, layout, 0, vy_pipeline_push_words(p, execution->segment), command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
@@ -144,13 +144,16 @@ static void record_dispatch(recorder *r, const vy_command *command)
     end_label(r);
 }
 
-static void record_judge(recorder *r, const vy_command *command)
+/* The judge, or the kernel of the grid. */
+static void record_engine(recorder *r, vy_set_kind set, const vy_command *command)
 {
     vyre_device *device = r->pipeline->device;
-    const vy_judge *judge = &vy_runs_kernels(device)->judges[r->instance->choice.interface];
-    begin_label(r, "vyre judge");
-    bind(r, judge->pipeline, judge->layout.pipeline, true);
-    push(r, judge->layout.pipeline, r->instance->judge_offset, ADDRESS_WORDS, command, NULL);
+    const vy_instance *in = r->instance;
+    const vy_judge *kernel = vy_binder_kernel(device, in->choice.interface, set);
+    uint64_t offset = set == VY_SET_JUDGE ? in->judge_offset : in->grid_offset;
+    begin_label(r, set == VY_SET_JUDGE ? "vyre judge" : "vyre grid");
+    bind(r, kernel->pipeline, kernel->layout.pipeline, set);
+    push(r, kernel->layout.pipeline, offset, ADDRESS_WORDS, command, NULL);
     device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
@@ -162,13 +165,17 @@ static void record_move(recorder *r, const vy_command *command)
     bool is_fill = command->kind == VY_COMMAND_FILL;
     vy_engine_kernels *kernels = vy_runs_kernels(device);
     const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
-    uint32_t groups[3];
-    vy_move_launch(&device->snapshot, (uint32_t)(command->size / sizeof(uint32_t)), groups);
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
-    bind(r, move->pipeline, move->layout.pipeline, false);
-    push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block),
-         ADDRESS_WORDS, command, NULL);
-    device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    bind(r, move->pipeline, move->layout.pipeline, VY_SET_PROGRAM);
+    for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
+        uint64_t rest = command->size - i * VY_MOVE_SIZE;
+        uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
+        uint32_t groups[3];
+        vy_move_launch(&device->snapshot, (uint32_t)((size + 3) / sizeof(uint32_t)), groups);
+        push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block + i),
+             ADDRESS_WORDS, command, NULL);
+        device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
+    }
     end_label(r);
 }
 
@@ -237,7 +244,10 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
             record_dispatch(&r, command);
             break;
         case VY_COMMAND_JUDGE:
-            record_judge(&r, command);
+            record_engine(&r, VY_SET_JUDGE, command);
+            break;
+        case VY_COMMAND_GRID:
+            record_engine(&r, VY_SET_GRID, command);
             break;
         case VY_COMMAND_FILL:
         case VY_COMMAND_COPY:
@@ -264,18 +274,24 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     static const vy_barrier between = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_COMPUTE};
     for (uint32_t s = 0; s < p->segment_count; s++) {
         vy_cmd_barrier(device, commands, &between);
-        bind(&r, vy_pipeline_get(p, in->choice, s), layout, false);
+        bind(&r, vy_pipeline_get(p, in->choice, s), layout, VY_SET_PROGRAM);
         push(&r, layout, 0, vy_pipeline_push_words(p, s), &command, NULL);
         device->vk.vkCmdDispatch(commands, 0, 0, 0);
     }
-    const vy_judge *others[] = {p->has_until ? &kernels->judges[in->choice.interface] : NULL,
-                                has_moves ? &kernels->fill : NULL,
-                                has_moves ? &kernels->copy : NULL};
+    vyre_interface interface = in->choice.interface;
+    const struct {
+        const vy_judge *kernel;
+        vy_set_kind set;
+    } others[] = {{p->has_until ? &kernels->judges[interface] : NULL, VY_SET_JUDGE},
+                  {p->grid_from >= 0 ? &kernels->grids[interface] : NULL, VY_SET_GRID},
+                  {has_moves ? &kernels->fill : NULL, VY_SET_PROGRAM},
+                  {has_moves ? &kernels->copy : NULL, VY_SET_PROGRAM}};
     for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
-        if (others[i]) {
+        const vy_judge *other = others[i].kernel;
+        if (other) {
             vy_cmd_barrier(device, commands, &between);
-            bind(&r, others[i]->pipeline, others[i]->layout.pipeline, i == 0);
-            push(&r, others[i]->layout.pipeline, 0, ADDRESS_WORDS, &command, NULL);
+            bind(&r, other->pipeline, other->layout.pipeline, others[i].set);
+            push(&r, other->layout.pipeline, 0, ADDRESS_WORDS, &command, NULL);
             device->vk.vkCmdDispatch(commands, 0, 0, 0);
         }
     }

@@ -319,7 +319,8 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
     vyre_pipeline *p = r->pipeline;
     vyre_device *device = p->device;
     const vy_job *job = &r->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
+                        job->is_wide};
     vy_moves_list(p, job, &r->moves);
     vyre_result code = check_passes(r, diag);
     if (code == VYRE_OK) {
@@ -332,8 +333,8 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
         code = vy_pipeline_prepare(p, choice, diag);
     }
     if (code == VYRE_OK) {
-        code = vy_engine_kernels_prepare(device, job->binder, p->has_until,
-                                         r->moves.block_count > 0, diag);
+        code = vy_engine_kernels_prepare(device, job->binder,
+                                         vy_engine_needs(p, r->moves.block_count > 0), diag);
     }
     if (code == VYRE_OK && r->instance && r->instance->binder != job->binder) {
         vy_instance_destroy(device, &r->instance);
@@ -409,7 +410,7 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
     input.count = in->dispatch_count;
     input.passes = in->dispatch_count ? r->job.shape.passes : 0;
     input.is_start = true;
-    input.reads_state = p->has_until && !(parts & VY_RECORDING_NO_STATE);
+    input.reads_state = p->has_state && !(parts & VY_RECORDING_NO_STATE);
     input.state_offset = vy_instance_state_readback(0);
     input.has_host_end = input.reads_state || input.epilogue_count > 0;
     input.before = before;
@@ -520,18 +521,20 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
     report.passes = r->job.shape.passes;
     report.segments = r->job.execution_count;
     report.is_folded = r->job.shape.is_folded;
+    memcpy(report.groups, r->job.shape.groups, sizeof report.groups);
     report.descriptor_writes = in->descriptor_writes;
     vyre_result code =
         vy_block_invalidate(r->pipeline->device, &in->readback, 0, in->moves.readback_size, diag);
     if (code != VYRE_OK) {
         return code;
     }
+    uint32_t state[VY_STATE_WORDS];
+    vy_report_state(in, 0, state);
+    vy_report_grid(r->pipeline, state, &report);
     if (r->pipeline->has_until && r->job.dispatch_count == 0) {
         report.passes = 1;
         report.convergence = VYRE_CONVERGENCE_YES;
     } else if (r->pipeline->has_until) {
-        uint32_t state[VY_STATE_WORDS];
-        vy_report_state(in, 0, state);
         report.passes = state[VY_STATE_PASSES];
         report.convergence =
             state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;

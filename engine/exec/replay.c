@@ -21,6 +21,8 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .alias = instance->alias,
         .binding_count = pipeline->binding_count,
         .until = vy_kernel_until(pipeline->kernel),
+        .has_grid = pipeline->grid_from >= 0,
+        .grid = pipeline->grid_from >= 0 ? (uint32_t)pipeline->grid_from : 0,
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
@@ -119,7 +121,7 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
     input->count = key->count;
     input->passes = key->passes;
     input->is_start = key->is_start;
-    input->reads_state = has_until(r) && key->passes > 0;
+    input->reads_state = r->pipeline->has_state && key->passes > 0;
     input->state_offset = vy_instance_state_readback(key->lane);
     input->has_host_end = input->reads_state || input->epilogue_count > 0;
     input->before = VY_BORDER_ENGINE;
@@ -433,7 +435,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     uint32_t passes_before = r->state[VY_STATE_PASSES];
     vyre_result code = VYRE_OK;
     flight->is_busy = false;
-    if (flight->passes > 0 && has_until(r)) {
+    if (flight->passes > 0 && r->pipeline->has_state) {
         code = vy_block_invalidate(r->pipeline->device, &r->instance->readback,
                                    vy_instance_state_readback(lane), sizeof r->state, diag);
         if (code != VYRE_OK) {
@@ -515,6 +517,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
         report->passes_saved = r->limit - report->passes;
     }
     report->dispatches_executed = (uint64_t)report->passes * executions;
+    vy_report_grid(r->pipeline, r->state, report);
     if (r->has_first) {
         report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);
         report->device_start_ns = vy_device_host_time(device, r->first_tick);

@@ -52,6 +52,22 @@ void vy_report_state(const vy_instance *instance, uint32_t lane, uint32_t *out_w
            VY_STATE_WORDS * sizeof *out_words);
 }
 
+void vy_report_grid(const vyre_pipeline *pipeline, const uint32_t *state, vyre_report *report)
+{
+    if (pipeline->grid_from < 0) {
+        return;
+    }
+    const uint32_t *groups = &state[VY_STATE_GROUPS];
+    const uint32_t *most = pipeline->device->snapshot.info.max_groups;
+    bool is_empty = groups[0] == 0 || groups[1] == 0 || groups[2] == 0;
+    report->is_folded = 0;
+    for (int i = 0; i < 3; i++) {
+        report->groups[i] = groups[i];
+        report->is_folded = report->is_folded || (!is_empty && groups[i] > most[i]);
+    }
+    report->is_grid_clamped = state[VY_STATE_CLAMPED] != 0;
+}
+
 void vy_report_memory(const vy_instance *instance, vyre_report *report)
 {
     report->spill_size = instance->spill.size;

@@ -127,6 +127,10 @@ size_t vyre_report_format_json(const vyre_report *report, char *out, size_t out_
                                                                            : "false");
         add_record(&t, &report->record);
         vy_fixed_text_printf(&t, ", \"is_folded\": %s", report->is_folded ? "true" : "false");
+        vy_fixed_text_printf(&t, ", \"groups\": [%u, %u, %u], \"is_grid_clamped\": %s",
+                             (unsigned)report->groups[0], (unsigned)report->groups[1],
+                             (unsigned)report->groups[2],
+                             report->is_grid_clamped ? "true" : "false");
     }
     for (size_t i = 0; report && i < VY_COUNT_OF(report_fields); i++) {
         add_field(&t, &report_fields[i], report);

@@ -2,7 +2,6 @@
  * submitted. */
 #include "engine/exec/run_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- The start of a run ---------------------------------------------------------------------- */
@@ -30,12 +29,13 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
     vy_job *job = &run->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
+                        job->is_wide};
     vy_moves_list(p, job, &run->moves);
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
-        code = vy_engine_kernels_prepare(p->device, job->binder, p->has_until,
-                                         run->moves.block_count > 0, diag);
+        code = vy_engine_kernels_prepare(p->device, job->binder,
+                                         vy_engine_needs(p, run->moves.block_count > 0), diag);
     }
     if (code == VYRE_OK) {
         code = vy_pool_take(p, job, choice, &run->moves, &run->instance, diag);
@@ -101,6 +101,7 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
         run->report.strategy = "replay";
         run->report.bindings = run->job.binder->name;
         run->report.is_folded = run->job.shape.is_folded;
+        memcpy(run->report.groups, run->job.shape.groups, sizeof run->report.groups);
         run->report.segments = run->job.execution_count;
         code = vy_replay_start(&run->replay, &run->report, diag);
     }
@@ -124,6 +125,16 @@ static void trace(const vy_run *run)
                  (unsigned long long)r->submit_ns, (unsigned long long)r->enqueue_ns);
 }
 
+/* By hand: printf's code and tables are cold when a run begins, and cost microseconds then. */
+static void put_label(vy_run *run, const char *text)
+{
+    size_t at = 0;
+    for (; text[at] && at + 1 < sizeof run->label; at++) {
+        run->label[at] = text[at];
+    }
+    run->label[at] = 0;
+}
+
 vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, vy_run *run,
                          vyre_diag *diag)
 {
@@ -138,8 +149,7 @@ vyre_result vy_run_start(vyre_pipeline *p, const vyre_dispatch_params *params, v
                                 .device_ns = VYRE_NS_NONE,
                                 .device_start_ns = VYRE_NS_NONE};
     vy_diag_clear(&run->diag);
-    snprintf(run->label, sizeof run->label, "%.63s",
-             params->label ? params->label : vyre_kernel_name(p->kernel));
+    put_label(run, params->label ? params->label : vyre_kernel_name(p->kernel));
     vy_runs_collect(device);
     vy_scratch_reset(&run->scratch);
     vyre_result code = begin(run, params, diag);

@@ -25,7 +25,7 @@ uint32_t vy_sequence_step(const vyre_sequence *s, uint64_t n)
 
 bool vy_sequence_is_counted(const vyre_recording *step)
 {
-    return step->pipeline->has_until && step->job.dispatch_count > 0;
+    return step->pipeline->has_state && step->job.dispatch_count > 0;
 }
 
 uint64_t vy_sequence_dispatches(const vyre_recording *step)

@@ -30,7 +30,8 @@ struct vyre_sequence {
     uint32_t *region_of; /* by download */
     uint32_t region_count;
     vy_block readback;
-    /* For each time that a step with `until` runs, its passes and whether it converged. */
+    /* The state that a step left, each time that one whose grid or passes the device decides runs.
+     */
     vy_block states;
     uint32_t state_count;
 
@@ -48,13 +49,13 @@ struct vyre_sequence {
     uint64_t value; /* of the timeline when the last run has ended */
 };
 
-#define VY_SEQUENCE_STATE_SIZE (2 * sizeof(uint32_t)) /* VY_STATE_PASSES, VY_STATE_CONVERGED */
+#define VY_SEQUENCE_STATE_SIZE (VY_STATE_WORDS * sizeof(uint32_t))
 
 uint32_t vy_sequence_step_count(const vyre_sequence *sequence);
 /* How often the steps run in all, and which one the n-th is. */
 uint64_t vy_sequence_total(const vyre_sequence *sequence);
 uint32_t vy_sequence_step(const vyre_sequence *sequence, uint64_t n);
-/* Whether the device counts the step's passes. */
+/* Whether the device counts the step's passes, or reads its grid. */
 bool vy_sequence_is_counted(const vyre_recording *step);
 /* Dispatches of a step, judges too. */
 uint64_t vy_sequence_dispatches(const vyre_recording *step);

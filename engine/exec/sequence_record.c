@@ -94,6 +94,9 @@ static uint32_t list_touched(const vyre_recording *r, vy_touched out[VYRE_MAX_BU
         const vy_command *c = &r->moves.prologue[i];
         writes |= c->target < VYRE_MAX_BUFFERS ? (uint64_t)1 << c->target : 0;
     }
+    if (r->pipeline->grid_from >= 0 && in->dispatch_count) {
+        reads |= (uint64_t)1 << r->pipeline->grid_from;
+    }
     for (uint32_t b = 0; b < r->pipeline->binding_count; b++) {
         const vy_piece *piece = &in->pieces[b];
         bool is_written = writes >> b & 1;
@@ -158,8 +161,7 @@ static void record_state(vyre_sequence *s, const vyre_recording *r, uint32_t slo
 {
     static const vy_barrier judged = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER,
                                       VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
-    VkBufferCopy region = {.srcOffset = VY_STATE_PASSES * sizeof(uint32_t),
-                           .dstOffset = slot * VY_SEQUENCE_STATE_SIZE,
+    VkBufferCopy region = {.dstOffset = slot * VY_SEQUENCE_STATE_SIZE,
                            .size = VY_SEQUENCE_STATE_SIZE};
     add_barrier(s, &judged);
     s->touched_before_transfer = s->touched.count;

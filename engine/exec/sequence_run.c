@@ -38,10 +38,15 @@ static void read_passes(const vyre_sequence *s, vyre_report *report)
     uint64_t total = vy_sequence_total(s);
     for (uint64_t n = 0; n < total; n++) {
         const vyre_recording *r = s->steps[vy_sequence_step(s, n)];
-        uint32_t limit = r->job.shape.passes, state[2] = {limit, 0};
+        uint32_t limit = r->job.shape.passes, state[VY_STATE_WORDS] = {limit, 0};
         if (vy_sequence_is_counted(r)) {
             memcpy(state, states, sizeof state);
             states += VY_SEQUENCE_STATE_SIZE;
+            state[VY_STATE_PASSES] = r->pipeline->has_until ? state[VY_STATE_PASSES] : limit;
+            vyre_report step = {.is_folded = 0};
+            vy_report_grid(r->pipeline, state, &step);
+            report->is_folded |= step.is_folded;
+            report->is_grid_clamped |= step.is_grid_clamped;
         } else if (r->pipeline->has_until) {
             state[0] = state[1] = 1; /* an empty grid */
         }

@@ -86,9 +86,9 @@ static vyre_result given_length(const vyre_binding_info *info, const vyre_bindin
     if (given->kind == VYRE_BINDING_RESIDENT) {
         uint64_t rest = given->offset < resident_size ? resident_size - given->offset : 0;
         uint64_t count = rest / vyre_type_size(info->type);
-        if (count >= UINT32_MAX) {
+        if (count > UINT32_MAX) {
             return refuse(diag, binding, VYRE_ERROR_INVALID_ARGUMENT,
-                          "buffer '%s' has %llu elements behind its offset, and 4294967294 are the "
+                          "buffer '%s' has %llu elements behind its offset, and 4294967295 are the "
                           "most. Fix: give a count",
                           info->name, (unsigned long long)count);
         }
@@ -133,13 +133,6 @@ static vyre_result check_length(const vyre_binding_info *info, const vyre_bindin
                       "Fix: bind %u, or count VYRE_COUNT_DECLARED",
                       info->name, (unsigned)length, (unsigned)given->count, (unsigned)length);
     }
-    if (size > snapshot->info.max_storage_range) {
-        return refuse(diag, binding, VYRE_ERROR_UNSUPPORTED_FEATURE,
-                      "buffer '%s' has %llu bytes, and the device's maxStorageBufferRange is "
-                      "%llu. Fix: bind less, and split the work over several dispatches",
-                      info->name, (unsigned long long)size,
-                      (unsigned long long)snapshot->info.max_storage_range);
-    }
     if (given->kind == VYRE_BINDING_HOST && length > 0 && is_input(info->mode) && !given->in) {
         return refuse(diag, binding, VYRE_ERROR_INVALID_ARGUMENT,
                       "buffer '%s' is an input and has no memory. Fix: point `in` at its elements",
@@ -180,7 +173,7 @@ static vyre_result check_grid_given(const vyre_kernel *kernel, const uint32_t wo
                                     const vyre_dispatch_params *params, vyre_diag *diag)
 {
     bool groups = is_given(params->groups), elements = is_given(params->elements);
-    int32_t over = vy_kernel_grid_over(kernel);
+    int32_t over = vy_kernel_grid_over(kernel), from = vy_kernel_grid_from(kernel);
     if (groups && elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "both groups and elements are given. Fix: give one of them");
@@ -190,7 +183,18 @@ static vyre_result check_grid_given(const vyre_kernel *kernel, const uint32_t wo
                       "the program has its grid over a buffer. Fix: leave groups and elements "
                       "zero");
     }
-    if (over < 0 && !groups && !elements) {
+    if (from >= 0 && (groups || elements)) {
+        return refuse(diag, (uint32_t)from, VYRE_ERROR_INVALID_ARGUMENT,
+                      "the program has its grid from a buffer. Fix: leave groups and elements "
+                      "zero");
+    }
+    if (from < 0 && params->max_groups) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "max_groups is %u, and the program has no `grid from`. Fix: leave it "
+                           "zero",
+                           (unsigned)params->max_groups);
+    }
+    if (over < 0 && from < 0 && !groups && !elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "no grid is given. Fix: set groups or elements, at least their first "
                            "number");
@@ -263,10 +267,39 @@ bool vy_shape_fold(const vy_snapshot *snapshot, uint64_t total, uint32_t out_gro
     }
     planes = planes ? planes : 1;
     rows = rows ? (rows + planes - 1) / planes : 1;
-    out_groups[0] = (uint32_t)((total + rows * planes - 1) / (rows * planes));
+    uint64_t width = (total + rows * planes - 1) / (rows * planes);
+    out_groups[0] = (uint32_t)width;
     out_groups[1] = (uint32_t)rows;
     out_groups[2] = (uint32_t)planes;
-    return true;
+    /* Kernels count what is launched in 32 bits: the first ones would run twice. */
+    return width * rows * planes <= UINT32_MAX;
+}
+
+/* What the device reads, only it knows; that whatever it may read can be launched is known here. */
+static vyre_result bind_indirect(const vyre_kernel *kernel, const vy_snapshot *snapshot,
+                                 const uint32_t workgroup[3], const vyre_dispatch_params *params,
+                                 vy_shape *shape, vyre_diag *diag)
+{
+    uint32_t from = (uint32_t)vy_kernel_grid_from(kernel), launched[3];
+    const uint32_t *most = snapshot->info.max_groups;
+    shape->is_indirect = shape->is_folded = true;
+    shape->most_groups =
+        vy_kernel_grid_most(workgroup[0] * workgroup[1] * workgroup[2], params->max_groups);
+    if (shape->lengths[from] < 3) {
+        return refuse(diag, from, VYRE_ERROR_INVALID_ARGUMENT,
+                      "the buffer that gives the grid has %u elements. Fix: bind at least the "
+                      "workgroups in x, y and z",
+                      (unsigned)shape->lengths[from]);
+    }
+    if (!vy_shape_fold(snapshot, shape->most_groups, launched)) {
+        return refuse(diag, from, VYRE_ERROR_UNSUPPORTED_FEATURE,
+                      "the buffer that gives the grid may have up to %u workgroups, more than the "
+                      "device's maxComputeWorkGroupCount of %u x %u x %u. Fix: set max_groups to "
+                      "what the device launches at once",
+                      (unsigned)shape->most_groups, (unsigned)most[0], (unsigned)most[1],
+                      (unsigned)most[2]);
+    }
+    return VYRE_OK;
 }
 
 /* A grid that the device cannot launch becomes a nearly square one that counts linearly. */
@@ -280,8 +313,9 @@ static vyre_result fold(const vy_snapshot *snapshot, vy_shape *shape, vyre_diag 
     }
     if (shape->is_folded && !vy_shape_fold(snapshot, shape->group_total, shape->launched)) {
         return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                           "%u workgroups are more than the device's maxComputeWorkGroupCount "
-                           "of %u x %u x %u. Fix: split the work over several dispatches",
+                           "%u workgroups cannot be launched at once with the device's "
+                           "maxComputeWorkGroupCount of %u x %u x %u. Fix: use larger workgroups, "
+                           "or split the work over several dispatches",
                            (unsigned)shape->group_total, (unsigned)most[0], (unsigned)most[1],
                            (unsigned)most[2]);
     }
@@ -292,7 +326,7 @@ static vyre_result check_counts(const vyre_kernel *kernel, const vyre_dispatch_p
                                 vyre_diag *diag)
 {
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    uint32_t count = vyre_kernel_param_count(kernel);
+    uint32_t count = vyre_kernel_param_words(kernel);
     if (params->binding_count != bindings || (bindings && !params->bindings)) {
         return refuse(diag, VYRE_DIAG_NONE, VYRE_ERROR_INVALID_ARGUMENT,
                       "the program has %u buffers and %u were bound. Fix: bind each buffer "
@@ -301,8 +335,9 @@ static vyre_result check_counts(const vyre_kernel *kernel, const vyre_dispatch_p
     }
     if (params->param_count != count || (count && !params->params)) {
         return refuse(diag, VYRE_DIAG_NONE, VYRE_ERROR_INVALID_ARGUMENT,
-                      "the program has %u parameters and %u were given. Fix: give one value "
-                      "for each param, in declaration order",
+                      "the program's parameters take %u words and %u were given. Fix: give one "
+                      "word for each param, in declaration order (64 bits take two, a vector one "
+                      "for each component)",
                       (unsigned)count, (unsigned)(params->params ? params->param_count : 0));
     }
     return VYRE_OK;
@@ -326,8 +361,10 @@ vyre_result vy_shape_resolve(const vyre_kernel *kernel, const vy_snapshot *snaps
     if (code == VYRE_OK) {
         code = bind_lengths(kernel, params, resident_sizes, workgroup, shape, diag);
     }
+    bool is_indirect = vy_kernel_grid_from(kernel) >= 0;
     if (code == VYRE_OK) {
-        code = bind_grid(kernel, workgroup, params, shape, diag);
+        code = is_indirect ? bind_indirect(kernel, snapshot, workgroup, params, shape, diag)
+                           : bind_grid(kernel, workgroup, params, shape, diag);
     }
     int32_t over = vy_kernel_grid_over(kernel);
     uint32_t before = over >= 0 ? shape->lengths[over] : 0;
@@ -345,7 +382,7 @@ vyre_result vy_shape_resolve(const vyre_kernel *kernel, const vy_snapshot *snaps
         code = check_length(&info, &params->bindings[b], snapshot, resident_sizes[b],
                             shape->lengths[b], b, diag);
     }
-    return code == VYRE_OK ? fold(snapshot, shape, diag) : code;
+    return code == VYRE_OK && !is_indirect ? fold(snapshot, shape, diag) : code;
 }
 
 /* ---- Overlaps -------------------------------------------------------------------------------- */
@@ -430,14 +467,14 @@ vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extent
 
 uint32_t vy_shape_block_words(const vyre_kernel *kernel)
 {
-    return vy_param_words(vyre_kernel_binding_count(kernel), vyre_kernel_param_count(kernel));
+    return vy_param_words(vyre_kernel_binding_count(kernel), vyre_kernel_param_words(kernel));
 }
 
 void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const uint32_t *params,
                          uint32_t pass_base, uint32_t *words)
 {
     uint32_t bindings = vyre_kernel_binding_count(kernel);
-    uint32_t count = vyre_kernel_param_count(kernel);
+    uint32_t count = vyre_kernel_param_words(kernel);
     memset(words, 0, vy_param_words(bindings, count) * sizeof *words);
     words[VY_PARAM_PASS_BASE] = pass_base;
     for (uint32_t i = 0; i < 3; i++) {
@@ -449,8 +486,14 @@ void vy_shape_fill_block(const vyre_kernel *kernel, const vy_shape *shape, const
     for (uint32_t b = 0; b < bindings; b++) {
         words[VY_PARAM_LENGTHS + b] = shape->lengths[b];
     }
+    uint32_t *first = words + VY_PARAM_LENGTHS + bindings;
     for (uint32_t p = 0; p < count; p++) {
-        bool is_bool = vyre_kernel_param_type(kernel, p) == VYRE_TYPE_BOOL;
-        words[VY_PARAM_LENGTHS + bindings + p] = is_bool ? params[p] != 0 : params[p];
+        first[p] = params[p];
+    }
+    for (uint32_t p = 0; p < vyre_kernel_param_count(kernel); p++) {
+        if (vyre_kernel_param_type(kernel, p) == VYRE_TYPE_BOOL) {
+            uint32_t *word = &first[vyre_kernel_param_word(kernel, p)];
+            *word = *word != 0;
+        }
     }
 }

@@ -15,6 +15,9 @@ typedef struct vy_shape {
     uint32_t group_total, invocations;
     uint32_t passes;
     bool is_folded;
+    /* The device reads the grid: the counts above are zero, and no more than so many run. */
+    bool is_indirect;
+    uint32_t most_groups;
 } vy_shape;
 
 /* Where a binding lies: `owner` tells one piece of memory from another, 0 for none (length 0). */
@@ -31,8 +34,8 @@ vyre_result vy_shape_resolve(const vyre_kernel *kernel, const vy_snapshot *snaps
  * Refuses what is not allowed to. *out_is_aliased: some that are written do. */
 vyre_result vy_shape_overlaps(const vyre_kernel *kernel, const vy_extent *extents,
                               uint64_t *out_alias, bool *out_is_aliased, vyre_diag *diag);
-/* So many workgroups as a grid that the device launches, of them or a few more; false where it
- * cannot. */
+/* So many workgroups as a grid that the device launches, of them or a few more, below 2^32; false
+ * where it cannot. */
 bool vy_shape_fold(const vy_snapshot *snapshot, uint64_t total, uint32_t out_groups[3]);
 /* The parameter block of a dispatch: vy_param_words; addresses are left zero. */
 uint32_t vy_shape_block_words(const vyre_kernel *kernel);

@@ -9,7 +9,7 @@
 static vyre_result prepare(vyre_device *device, vyre_diag *diag)
 {
     const vy_binder *binder = vy_binder_get(device, 0, VYRE_INTERFACE_ADDRESS);
-    vyre_result code = vy_engine_kernels_prepare(device, binder, false, true, diag);
+    vyre_result code = vy_engine_kernels_prepare(device, binder, VY_NEEDS_MOVES, diag);
     return code == VYRE_OK ? vy_engine_gather_prepare(device, binder, diag) : code;
 }
 

@@ -93,6 +93,7 @@ static vyre_result make_pipeline(run_state *r, vyre_diag *diag)
     vy_shader shader = {.words = t->module,
                         .word_count = t->module_word_count,
                         .workgroup = {t->workgroup, 1, 1},
+                        .subgroup_size = t->subgroup_size,
                         .is_native = t->is_native,
                         .label = t->label};
     vyre_result code = vy_layout_create(r->device, 3, false, t->label, &r->layout, diag);

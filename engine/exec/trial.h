@@ -10,6 +10,7 @@ typedef struct vy_trial {
     uint32_t module_word_count;
     const char *label;
     uint32_t workgroup, groups; /* along x; the module's own size */
+    uint32_t subgroup_size;     /* pinned, or 0 */
     bool is_native;             /* with the device's own division and square root */
 } vy_trial;
 

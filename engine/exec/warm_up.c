@@ -35,7 +35,7 @@ static vyre_result warm_choice(vyre_pipeline *p, vy_choice choice, vyre_diag *di
     vy_instance *in = NULL;
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
-        code = vy_engine_kernels_prepare(p->device, binder, p->has_until, has_moves, diag);
+        code = vy_engine_kernels_prepare(p->device, binder, vy_engine_needs(p, has_moves), diag);
     }
     if (code == VYRE_OK) {
         code = vy_instance_create(p, binder, true, &in, diag);
@@ -54,7 +54,8 @@ static vyre_result warm_choice(vyre_pipeline *p, vy_choice choice, vyre_diag *di
 static bool exists(vyre_pipeline *p, vy_choice choice)
 {
     vy_mutex_lock(&p->mutex);
-    bool does = p->variants[choice.interface][choice.is_aliased][choice.is_folded] != NULL;
+    bool does =
+        p->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide] != NULL;
     vy_mutex_unlock(&p->mutex);
     return does;
 }
@@ -67,8 +68,8 @@ vyre_result vyre_pipeline_warm_up(vyre_pipeline *pipeline, vyre_diag *diag)
                                 "of a device that is alive");
     }
     vyre_result code = vy_check_lost(pipeline->device, diag);
-    for (uint32_t i = 0; i < VY_INTERFACES * 4 && code == VYRE_OK; i++) {
-        vy_choice choice = {(vyre_interface)(i / 4), (i / 2 & 1) != 0, (i & 1) != 0};
+    for (uint32_t i = 0; i < VY_CHOICES && code == VYRE_OK; i++) {
+        vy_choice choice = vy_choice_get(i);
         if (pipeline->segment_count && exists(pipeline, choice)) {
             code = warm_choice(pipeline, choice, diag);
         }

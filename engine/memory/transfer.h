@@ -13,10 +13,8 @@
 /* Above, a copy command costs less than it moves faster. */
 #define VY_MAX_MOVE_SIZE ((uint64_t)64 << 10)
 
-/* Steps that one move makes: several where it gathers. */
 typedef struct vy_kept_part {
     vy_move move; /* as in its block */
-    uint32_t first, steps;
     bool has_barrier;
 } vy_kept_part;
 

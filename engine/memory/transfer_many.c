@@ -32,7 +32,6 @@ typedef struct job {
     vy_transfer *t;
     const vyre_transfer_params *p;
     bool is_single;         /* a call for one transfer: errors give no number */
-    bool is_locked;         /* the table of buffers, while ranges are checked */
     vy_resident *residents; /* fills, uploads, copies (source, target), downloads */
     uint32_t resident_count;
     vy_placed_range *sorted;
@@ -150,47 +149,25 @@ static vyre_result refuse_range(const vy_resident *r, const char *what, const ui
                           : "VK_BUFFER_USAGE_TRANSFER_DST_BIT");
 }
 
-/* What was refused under no name is refused again under its own. */
-static vyre_result refuse_buffer(const job *j, vyre_buffer buffer, const char *what,
-                                 vyre_diag *diag)
-{
-    vy_resident resident;
-    if (vy_resident_acquire(j->device, buffer, what, &resident, diag) == VYRE_OK) {
-        vy_resident_release(j->device, &resident, 0);
-    }
-    return VYRE_ERROR_INVALID_ARGUMENT;
-}
-
-/* The table of buffers is locked once for all ranges. */
-static void unlock(job *j)
-{
-    if (j->is_locked) {
-        vy_residents_unlock(j->device);
-        j->is_locked = false;
-    }
-}
-
-/* Pins the buffer and checks a range of it; the resident stays pinned whatever the answer. What it
- * is called is only put together for an error: that takes longer than the checks. */
+/* Under the lock of the table of buffers: pins the buffer and checks a range of it; the resident
+ * stays pinned whatever the answer. What it is called is only put together for an error: that takes
+ * longer than the checks. */
 static vyre_result check_range(job *j, const char *kind, uint32_t index, vyre_buffer buffer,
                                const uint64_t range[2], VkBufferUsageFlags usage, vyre_diag *diag)
 {
     char what[64] = "the buffer";
     vy_resident *r = &j->residents[j->resident_count];
-    vyre_result code = vy_resident_acquire_locked(j->device, buffer, what, r, diag);
-    bool is_good = code == VYRE_OK && range[0] <= r->size && range[1] <= r->size - range[0] &&
-                   (r->usage & usage);
-    if (!is_good) {
-        unlock(j);
+    vyre_result code = vy_resident_acquire_locked(j->device, buffer, what, r, NULL);
+    j->resident_count += code == VYRE_OK;
+    if (code == VYRE_OK && range[0] <= r->size && range[1] <= r->size - range[0] &&
+        (r->usage & usage)) {
+        return VYRE_OK;
     }
-    if (!is_good && !j->is_single) {
+    if (!j->is_single) {
         snprintf(what, sizeof what, "the buffer of %s %u", kind, (unsigned)index);
     }
-    if (code != VYRE_OK) {
-        return j->is_single ? code : refuse_buffer(j, buffer, what, diag);
-    }
-    j->resident_count++;
-    return is_good ? VYRE_OK : refuse_range(r, what, range, usage, diag);
+    return code == VYRE_OK ? refuse_range(r, what, range, usage, diag)
+                           : vy_resident_acquire_locked(j->device, buffer, what, r, diag);
 }
 
 static vyre_result check_fill(job *j, uint32_t i, vyre_diag *diag)
@@ -262,14 +239,13 @@ static vyre_result check_all(job *j, vyre_diag *diag)
     const uint32_t counts[] = {j->p->fill_count, j->p->upload_count, j->p->copy_count,
                                j->p->download_count};
     vyre_result code = VYRE_OK;
-    vy_residents_lock(j->device);
-    j->is_locked = true;
+    vy_residents_lock(j->device); /* once for all ranges */
     for (size_t kind = 0; kind < VY_COUNT_OF(checks); kind++) {
         for (uint32_t i = 0; i < counts[kind] && code == VYRE_OK; i++) {
             code = checks[kind](j, i, diag);
         }
     }
-    unlock(j);
+    vy_residents_unlock(j->device);
     return code;
 }
 

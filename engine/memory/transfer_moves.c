@@ -201,10 +201,8 @@ vy_moves vy_moves_plan(vyre_device *device, vy_transfer *t, const vy_steps *s)
 static void note(vy_kept *kept, const vy_steps *s, uint32_t index, const vy_part *part)
 {
     if (index < VY_KEPT_MOVES) {
-        kept->parts[index] = (vy_kept_part){.move = part->move,
-                                            .first = part->first,
-                                            .steps = part->steps,
-                                            .has_barrier = vy_steps_has_barrier(s, part->first)};
+        kept->parts[index] =
+            (vy_kept_part){.move = part->move, .has_barrier = vy_steps_has_barrier(s, part->first)};
     }
     for (uint32_t i = part->first; i < part->first + part->steps && i < VY_KEPT_RANGES; i++) {
         const vy_step *step = &s->steps[i];
@@ -275,28 +273,6 @@ static bool are_alike(const vy_kept_part *old, const vy_part *part, bool has_bar
            vy_move_groups(a) == vy_move_groups(b) && old->has_barrier == has_barrier;
 }
 
-/* Whether block and table say the same. */
-static bool are_same(const vy_kept *kept, const vy_kept_part *old, const vy_part *part,
-                     const vy_steps *s)
-{
-    const vy_move *a = &old->move, *b = &part->move;
-    bool same = a->source == b->source && a->target == b->target && a->table == b->table &&
-                a->count == b->count && a->word == b->word && a->source_span == b->source_span &&
-                a->target_span == b->target_span;
-    if (!same || !b->table) {
-        return same;
-    }
-    same = old->first == part->first && old->steps == part->steps &&
-           part->first + part->steps <= VY_KEPT_RANGES;
-    for (uint32_t i = part->first; same && i < part->first + part->steps; i++) {
-        const vy_step *step = &s->steps[i];
-        const vy_kept_range *range = &kept->ranges[i];
-        same = range->source == step->source_address && range->target == step->target_address &&
-               range->size == step->size;
-    }
-    return same;
-}
-
 bool vy_moves_reuse(vyre_device *device, vy_transfer *t, const vy_steps *s, const vy_moves *moves)
 {
     const vy_kept *kept = &t->kept;
@@ -311,11 +287,8 @@ bool vy_moves_reuse(vyre_device *device, vy_transfer *t, const vy_steps *s, cons
         if (!are_alike(old, &part, vy_steps_has_barrier(s, part.first))) {
             return false; /* what was written by now is written again with the new commands */
         }
-        if (are_same(kept, old, &part, s)) {
-            note(&t->kept, s, i, &part); /* it may have come from another step */
-        } else {
-            vy_moves_write(device, t, s, i, &part);
-        }
+        /* Looking for what may stay gains nothing worth having. */
+        vy_moves_write(device, t, s, i, &part);
     }
     t->kept.steps = s->count;
     return true;

@@ -46,8 +46,7 @@ vyre_result vy_moves_flush(vyre_device *device, const vy_transfer *transfer, con
                            vyre_diag *diag);
 /* Whether kept commands do these very steps, with blocks and tables as they are. */
 bool vy_moves_repeat(const vy_transfer *transfer, const vy_steps *steps);
-/* Whether the kept commands, whose count is not 0, do these steps; blocks and tables that say
- * something else are written anew. */
+/* Whether the kept commands do these steps; blocks and tables are then written anew. */
 bool vy_moves_reuse(vyre_device *device, vy_transfer *transfer, const vy_steps *steps,
                     const vy_moves *moves);
 

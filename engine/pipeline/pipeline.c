@@ -99,25 +99,34 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded, native_divide, native_sqrt;
+        VkBool32 folded, native_divide, native_sqrt, zero_sums;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
-                   .folded = shader->is_folded};
+                   .folded = shader->is_folded,
+                   .zero_sums = device->snapshot.is_llvmpipe};
     choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
-    VkSpecializationMapEntry entries[6] = {
+    VkSpecializationMapEntry entries[] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Y, offsetof(struct constants, workgroup[1]), sizeof(uint32_t)},
         {VY_SPEC_WORKGROUP_Z, offsetof(struct constants, workgroup[2]), sizeof(uint32_t)},
         {VY_SPEC_FOLDED, offsetof(struct constants, folded), sizeof(VkBool32)},
         {VY_SPEC_NATIVE_DIVIDE, offsetof(struct constants, native_divide), sizeof(VkBool32)},
         {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
+        {VY_SPEC_ZERO_SUMS, offsetof(struct constants, zero_sums), sizeof(VkBool32)},
     };
     VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
                                            .dataSize = sizeof constants,
                                            .pData = &constants};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = shader->subgroup_size};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = shader->subgroup_size ? &size : NULL,
+                  .flags = shader->is_full
+                               ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                               : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
                   .pName = "main",
@@ -145,7 +154,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 static VkPipeline **variant_of(vyre_pipeline *p, vy_choice choice)
 {
-    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded];
+    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide];
 }
 
 static uint32_t list_count(const vyre_pipeline *p)
@@ -158,8 +167,10 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
 {
     vy_shader shader = {.workgroup = {p->workgroup[0], p->workgroup[1], p->workgroup[2]},
                         .is_folded = choice.is_folded,
+                        .subgroup_size = p->subgroup_size,
+                        .is_full = p->has_full_subgroups,
                         .label = vy_kernel_get_segment(p->kernel, segment)->label};
-    vy_variant variant = {choice.interface, choice.is_aliased};
+    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
@@ -208,7 +219,8 @@ vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *d
 
 VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
 {
-    return p->variants[choice.interface][choice.is_aliased][choice.is_folded][segment];
+    return p
+        ->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide][segment];
 }
 
 uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
@@ -219,8 +231,8 @@ uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
 void vy_pipeline_detach(vyre_pipeline *p)
 {
     vyre_device *d = p->device;
-    for (uint32_t i = 0; i < VY_INTERFACES * 4; i++) {
-        VkPipeline **list = &p->variants[i / 4][i / 2 % 2][i % 2];
+    for (uint32_t i = 0; i < VY_CHOICES; i++) {
+        VkPipeline **list = variant_of(p, vy_choice_get(i));
         for (uint32_t s = 0; *list && s < p->segment_count; s++) {
             if ((*list)[s]) {
                 d->vk.vkDestroyPipeline(d->device, (*list)[s], NULL);

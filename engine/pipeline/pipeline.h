@@ -27,6 +27,8 @@ typedef struct vy_shader {
     uint32_t word_count;
     uint32_t workgroup[3]; /* specialised; only used where the module has the constants */
     bool is_folded;
+    uint32_t subgroup_size; /* pinned; 0: the driver's choice */
+    bool is_full;           /* no subgroup but full ones */
     bool is_native; /* the device's own division and square root, whatever is known of them */
     const char *label;
 } vy_shader;
@@ -35,11 +37,19 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 #define VY_INTERFACES 2u /* of vyre_interface */
 
+#define VY_CHOICES (VY_INTERFACES * 8u)
+
 /* Which words, made how. */
 typedef struct vy_choice {
     vyre_interface interface;
-    bool is_aliased, is_folded;
+    bool is_aliased, is_folded, is_wide;
 } vy_choice;
+/* All of them, in some order. */
+static inline vy_choice vy_choice_get(uint32_t index)
+{
+    return (vy_choice){(vyre_interface)(index / 8), (index & 4) != 0, (index & 2) != 0,
+                       (index & 1) != 0};
+}
 
 struct vyre_pipeline {
     vyre_device *device;      /* NULL once it was destroyed */
@@ -52,15 +62,19 @@ struct vyre_pipeline {
     const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
     bool is_pushed;                          /* descriptors are recorded */
     bool has_until;
+    uint32_t subgroup_size; /* that its shaders are pinned to, or 0 */
+    bool has_full_subgroups;
+    int32_t grid_from;      /* the binding, or -1 */
+    bool has_state;         /* one of them: the device decides what runs */
     vy_block tables;        /* constant tables that are too large for the modules */
     vy_execution *schedule; /* where it is the same for every dispatch, else NULL */
     uint32_t schedule_count;
 
     vy_mutex mutex; /* of what follows */
     vy_layout layouts[VY_INTERFACES];
-    VkPipeline *variants[VY_INTERFACES][2][2]; /* aliased, folded; by segment */
-    uint32_t *push_words;                      /* by segment: bits of those that it reads */
-    vy_instance *idle;                         /* replay instances, last used first */
+    VkPipeline *variants[VY_INTERFACES][2][2][2]; /* aliased, folded, wide; by segment */
+    uint32_t *push_words;                         /* by segment: bits of those that it reads */
+    vy_instance *idle;                            /* replay instances, last used first */
     uint32_t idle_count, busy_count;
     struct vyre_recording *recordings; /* alive or awaiting retirement */
     struct vyre_recording *idle_recordings;

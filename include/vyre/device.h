@@ -102,8 +102,9 @@ static inline void vyre_device_params_init(vyre_device_params *params)
  * params may be NULL. */
 VYRE_API VYRE_CHECK vyre_result vyre_device_create(const vyre_device_params *params,
                                                    vyre_device **out_device, vyre_diag *diag);
-/* Waits for what the library submitted, then destroys everything that was created on the device;
- * pipelines and recordings must have been destroyed before. */
+/* Waits for what the library submitted, then destroys everything that was created on the device.
+ * Pipelines, recordings and sequences may be destroyed before or after it, in any order: those that
+ * are left keep no object of Vulkan's, and refuse every other call. */
 VYRE_API void vyre_device_destroy(vyre_device **device);
 
 /* ---- What there is --------------------------------------------------------------------------- */
@@ -142,12 +143,20 @@ typedef struct vyre_device_info {
      * known to round correctly, and passed the table of pairs. Otherwise they are made of integer
      * operations: slower, the same bits. */
     vyre_answer native_divide, native_sqrt;
+    /* Whether the lanes of a subgroup are consecutive invocations of a workgroup: probed. Programs
+     * that use subgroups run on no other device. */
+    vyre_answer lane_order;
+    /* Whether f64 keeps denormals and rounds sums and products to nearest even: promised by the
+     * driver (the F64 modes of float_modes), or probed. Programs that use f64 run on no other
+     * device. */
+    vyre_answer doubles;
     int has_addresses; /* kernels reach buffers by address */
     int has_calibrated_timestamps;
     int has_memory_budget; /* the driver tells; otherwise the library counts its own */
     int has_device_fault;
     uint64_t mappable_memory_size; /* the largest heap that is the device's own and the host's */
     uint32_t subgroup_size;
+    uint32_t min_subgroup_size, max_subgroup_size; /* that a program may fix; 0: none */
     uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
     uint32_t max_storage_buffers, max_push_constants_size;
     uint64_t max_storage_range, max_buffer_size;
@@ -226,7 +235,7 @@ VYRE_API uint64_t vyre_device_trim(vyre_device *device);
 /* ---- Loss ------------------------------------------------------------------------------------ */
 
 /* What is known of a device that was lost; all calls on it answer DEVICE_LOST from then on, and
- * what belongs to it can be destroyed in any order that is allowed otherwise. */
+ * what belongs to it can be destroyed in any order, as ever. */
 typedef struct vyre_loss {
     int is_lost;
     char program[64]; /* label of what was running first, "" where nothing of ours was */

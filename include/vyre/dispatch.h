@@ -95,10 +95,11 @@ typedef struct vyre_dispatch_params {
     uint32_t struct_size;
     uint32_t binding_count;
     const vyre_binding *bindings; /* one for each non-shared buffer, in declaration order */
-    const uint32_t *params;       /* bits of each parameter, in declaration order */
-    uint32_t param_count;
-    /* The grid: workgroups, or elements, or neither where the program has `grid over`. A dimension
-     * after the first that is 0 is 1. */
+    const uint32_t *params;       /* words of the parameters, in declaration order: low bits first,
+                                     64 bits in two words, a vector in one for each component */
+    uint32_t param_count;         /* words: vyre_kernel_param_words */
+    /* The grid: workgroups, or elements, or neither where the program has `grid over` or `grid
+     * from`. A dimension after the first that is 0 is 1. */
     uint32_t groups[3], elements[3];
     uint32_t passes;     /* overrides the fixpoint's limit; 0 keeps it */
     uint32_t flags;      /* VYRE_DISPATCH_* */
@@ -107,11 +108,16 @@ typedef struct vyre_dispatch_params {
     vyre_done_fn done;   /* may be NULL */
     void *done_user;
     const struct vyre_host_sync *sync; /* semaphores and ownership of the host's, or NULL */
+    /* With `grid from`: the most workgroups that run, whatever the buffer has; 0: as many as the
+     * language allows. Needed where values cross a grid_sync, since memory is set aside for so
+     * many.
+     */
+    uint32_t max_groups;
 } vyre_dispatch_params;
 
 static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 {
-    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0};
+    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -139,7 +145,11 @@ typedef struct vyre_report {
     uint32_t descriptor_writes;
     uint32_t recordings, recordings_reused;
     uint64_t spill_size, staging_size, scratch_size, argument_size; /* hidden memory, in bytes */
-    int is_folded; /* the grid was larger than the device launches at once */
+    int is_folded;      /* the grid was larger than the device launches at once */
+    uint32_t groups[3]; /* workgroups of the grid, with `grid from` those that the device made of
+                           what it read; zero for sequences */
+    /* The buffer of `grid from` had more workgroups than may run (of a sequence: of some step). */
+    int is_grid_clamped;
     /* The host's time: the whole from call to result; of it all that leads to submissions (checks,
      * copies of inputs, recording, the submit calls, of every chunk), and blocked in waits. */
     uint64_t wall_ns, enqueue_ns, wait_ns;

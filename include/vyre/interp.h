@@ -45,16 +45,22 @@ typedef struct vyre_interp_params {
     const vyre_allocator *allocator;
     vyre_host_buffer *buffers; /* one for each non-shared buffer, in declaration order */
     uint32_t buffer_count;
-    const uint32_t *params; /* bits of each param, in declaration order */
-    uint32_t param_count;
+    /* Words of all params, in declaration order: one for each (of 8 and 16 bits the low ones), two
+     * for 64 bits, the low one first, and one for each component of a vector. */
+    const uint32_t *params;
+    uint32_t param_count; /* words */
     /* The grid: workgroups, or elements (invocations, rounded up to workgroups), or neither where
-     * the program has `grid over`. */
+     * the program has `grid over` or `grid from`. */
     uint32_t groups[3];
     uint32_t elements[3];
     uint32_t workgroup[3]; /* an override where the program allows one; 0 for its own */
     uint32_t passes;       /* overrides the fixpoint's limit; 0 keeps it */
     int flush_denormals;   /* 1: f32 denormals are flushed to zero with the sign kept */
     int detect_races;      /* 1: plain conflicting accesses are counted in the report */
+    uint32_t max_groups;   /* as in vyre_dispatch_params */
+    /* Lanes of a subgroup where the program does not fix it: a power of two of 1 to 128; 0 is 32.
+     * The last subgroup of a workgroup may have fewer invocations. */
+    uint32_t subgroup_width;
 } vyre_interp_params;
 
 typedef struct vyre_interp_report {
@@ -64,6 +70,8 @@ typedef struct vyre_interp_report {
     vyre_fault_record record;
     uint64_t race_count;  /* elements with a plain conflicting access, with detect_races */
     vyre_diag first_race; /* message and place of the first one */
+    uint32_t groups[3];   /* workgroups that ran */
+    int is_grid_clamped;  /* as in vyre_report */
 } vyre_interp_report;
 
 VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,

@@ -20,11 +20,34 @@ typedef enum vyre_interface {
                               constant; needs bufferDeviceAddress */
 } vyre_interface;
 
-/* Float modes that the module declares; each needs the device property of the same name (for
- * 32-bit). */
-#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE 1u
-#define VYRE_FLOAT_DENORM_PRESERVE              2u
-#define VYRE_FLOAT_ROUNDING_RTE                 4u
+/* Float modes that the module declares; each needs the device property of the same name, for 32 or
+ * for 64 bits. Those for 64 bits are declared by modules that use f64. */
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE     1u
+#define VYRE_FLOAT_DENORM_PRESERVE                  2u
+#define VYRE_FLOAT_ROUNDING_RTE                     4u
+#define VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 8u
+#define VYRE_FLOAT_DENORM_PRESERVE_F64              16u
+#define VYRE_FLOAT_ROUNDING_RTE_F64                 32u
+#define VYRE_FLOAT_ALL                              63u
+
+/* What the modules ask of the device about subgroups in control flow; each needs its feature. Only
+ * programs that use subgroups, or join atomics with their old values, ask. */
+typedef enum vyre_reconvergence {
+    VYRE_RECONVERGENCE_NONE,
+    VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
+    VYRE_RECONVERGENCE_MAXIMAL /* VK_KHR_shader_maximal_reconvergence; older validators refuse it */
+} vyre_reconvergence;
+
+/* Atomics that are done once for each subgroup, where its invocations do them in one place by the
+ * program's text (the index is made of literals, parameters, lengths and what a workgroup has in
+ * common): one lane does it for all with their operands joined, which gives nothing that they could
+ * not have got one after another. Of add, sub, min, max, and, or, xor on u32 and i32 without an
+ * order; needs the subgroup operations basic, ballot and arithmetic. */
+#define VYRE_AGGREGATE_STORAGE 1u /* on buffers */
+#define VYRE_AGGREGATE_SHARED  2u /* on workgroup memory */
+/* Of these also those whose old values something reads, with VYRE_RECONVERGENCE_MAXIMAL alone. */
+#define VYRE_AGGREGATE_OLD 4u
+#define VYRE_AGGREGATE_ALL 7u
 
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -42,6 +65,8 @@ typedef struct vyre_kernel_params {
     const char *dump_after;
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
+    vyre_reconvergence reconvergence;
+    uint32_t aggregate; /* VYRE_AGGREGATE_* */
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */
@@ -57,10 +82,10 @@ VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 
 /* ---- Kernel files (.vyk) ----------------------------------------------------------------------
  * A program in canonical form with any number of sets of words, each for one choice of target,
- * interface, float modes and aliasing, so that nothing is compiled at run time. docs/engine.md has
- * the format. Read as hostile input: whatever the bytes are, the answer is a kernel or an error.
- * That the words do what the program says, and that a driver survives them, rests on who made the
- * file, as with any SPIR-V. */
+ * interface, float modes, aliasing and so on, so that nothing is compiled at run time.
+ * docs/engine.md has the format. Read as hostile input: whatever the bytes are, the answer is a
+ * kernel or an error. That the words do what the program says, and that a driver survives them,
+ * rests on who made the file, as with any SPIR-V. */
 
 /* All kernels are of one program; entry i's words become set i. The bytes are allocated with
  * `allocator` (NULL: malloc) and freed with vyre_kernel_free_data. Errors: INVALID_ARGUMENT
@@ -108,14 +133,20 @@ VYRE_API void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding,
 VYRE_API int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name);
 VYRE_API int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name);
 VYRE_API uint32_t vyre_kernel_param_count(const vyre_kernel *kernel);
+/* Words that a dispatch gives for all parameters: one for each, low bits first; 64 bits take two, a
+ * vector one for each component. */
+VYRE_API uint32_t vyre_kernel_param_words(const vyre_kernel *kernel);
+/* The first of a parameter's words among them. */
+VYRE_API uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param);
 VYRE_API const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param);
 VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param);
 /* Bytes of spill slots that each invocation needs. */
 VYRE_API uint32_t vyre_kernel_spill_size(const vyre_kernel *kernel);
 /* Bytes of workgroup memory. */
 VYRE_API uint32_t vyre_kernel_shared_size(const vyre_kernel *kernel);
-/* 1 where the program uses a function of the tolerance table or fast_math, so that devices may
- * differ from the interpreter within docs/language.md's bounds. */
+/* 1 where the program uses a function of the tolerance table or fast_math, or adds or multiplies
+ * floats by atomics or over subgroups, in an order that nothing says: devices may differ from the
+ * interpreter within docs/language.md's bounds. */
 VYRE_API int vyre_kernel_is_inexact(const vyre_kernel *kernel);
 /* Vulkan features and extensions that the modules need beyond Vulkan 1.2: entry i, or NULL past the
  * last. */

@@ -9,17 +9,35 @@
 extern "C" {
 #endif
 
-/* Element and value types. Numbers are stable. */
+/* Element and value types. Numbers are stable. Vectors have 2 or 4 components of a 32-bit type;
+ * vectors of bools are values only, and bf16 is a type of elements only: its loads give f32. */
 #define VYRE_TYPES(X)                                                                              \
-    /* name, number, keyword, bytes in memory */                                                   \
-    X(VOID, 0, "void", 0)                                                                          \
-    X(BOOL, 1, "bool", 4)                                                                          \
-    X(U32, 2, "u32", 4)                                                                            \
-    X(I32, 3, "i32", 4)                                                                            \
-    X(F32, 4, "f32", 4)
+    /* name, number, keyword, bytes in memory, kind, component, components */                      \
+    X(VOID, 0, "void", 0, NONE, VOID, 0)                                                           \
+    X(BOOL, 1, "bool", 4, BOOL, BOOL, 1)                                                           \
+    X(U32, 2, "u32", 4, UNSIGNED, U32, 1)                                                          \
+    X(I32, 3, "i32", 4, SIGNED, I32, 1)                                                            \
+    X(F32, 4, "f32", 4, FLOAT, F32, 1)                                                             \
+    X(U8, 5, "u8", 1, UNSIGNED, U8, 1)                                                             \
+    X(I8, 6, "i8", 1, SIGNED, I8, 1)                                                               \
+    X(U16, 7, "u16", 2, UNSIGNED, U16, 1)                                                          \
+    X(I16, 8, "i16", 2, SIGNED, I16, 1)                                                            \
+    X(U64, 9, "u64", 8, UNSIGNED, U64, 1)                                                          \
+    X(I64, 10, "i64", 8, SIGNED, I64, 1)                                                           \
+    X(F16, 11, "f16", 2, FLOAT, F16, 1)                                                            \
+    X(BF16, 12, "bf16", 2, FLOAT, BF16, 1)                                                         \
+    X(F64, 13, "f64", 8, FLOAT, F64, 1)                                                            \
+    X(BOOL2, 14, "bool2", 0, BOOL, BOOL, 2)                                                        \
+    X(BOOL4, 15, "bool4", 0, BOOL, BOOL, 4)                                                        \
+    X(U32X2, 16, "u32x2", 8, UNSIGNED, U32, 2)                                                     \
+    X(U32X4, 17, "u32x4", 16, UNSIGNED, U32, 4)                                                    \
+    X(I32X2, 18, "i32x2", 8, SIGNED, I32, 2)                                                       \
+    X(I32X4, 19, "i32x4", 16, SIGNED, I32, 4)                                                      \
+    X(F32X2, 20, "f32x2", 8, FLOAT, F32, 2)                                                        \
+    X(F32X4, 21, "f32x4", 16, FLOAT, F32, 4)
 
 typedef enum vyre_type {
-#define VYRE_X(name, number, keyword, size) VYRE_TYPE_##name = number,
+#define VYRE_X(name, number, keyword, size, kind, component, components) VYRE_TYPE_##name = number,
     VYRE_TYPES(VYRE_X)
 #undef VYRE_X
         VYRE_TYPE_COUNT,
@@ -27,7 +45,8 @@ typedef enum vyre_type {
     VYRE_TYPE_INT = 255
 } vyre_type;
 
-/* Size of one element in a buffer, in bytes; 0 for void and unknown numbers. */
+/* Size of one element in a buffer, in bytes; 0 for what has no form in memory (void, vectors of
+ * bools) and for unknown numbers. */
 VYRE_API uint32_t vyre_type_size(vyre_type type);
 VYRE_API const char *vyre_type_keyword(vyre_type type);
 
@@ -45,6 +64,8 @@ VYRE_API const char *vyre_type_keyword(vyre_type type);
     X(ELEMENT, "", LEAF, INDEXED)                                                                  \
     X(TABLE, "", LEAF, INDEXED)                                                                    \
     X(CALL, "", LEAF, CALL)                                                                        \
+    X(VECTOR, "", LEAF, VECTOR)                                                                    \
+    X(SWIZZLE, "", LEAF, SWIZZLE)                                                                  \
     X(ADD, "+", INFIX, ARITHMETIC)                                                                 \
     X(SUB, "-", INFIX, ARITHMETIC)                                                                 \
     X(MUL, "*", INFIX, ARITHMETIC)                                                                 \
@@ -118,7 +139,10 @@ VYRE_API const char *vyre_type_keyword(vyre_type type);
     X(FMA, "fma", CALL, FLOAT3)                                                                    \
     X(IS_NAN, "is_nan", CALL, FLOAT_TEST)                                                          \
     X(IS_INF, "is_inf", CALL, FLOAT_TEST)                                                          \
-    X(IS_FINITE, "is_finite", CALL, FLOAT_TEST)
+    X(IS_FINITE, "is_finite", CALL, FLOAT_TEST)                                                    \
+    X(ANY, "any", CALL, BOOL_REDUCE)                                                               \
+    X(ALL, "all", CALL, BOOL_REDUCE)                                                               \
+    X(DOT, "dot", CALL, DOT)
 
 typedef enum vyre_op {
 #define VYRE_X(name, text, form, shape) VYRE_OP_##name,
@@ -127,14 +151,16 @@ typedef enum vyre_op {
         VYRE_OP_COUNT
 } vyre_op;
 
-/* Built-in values, all u32. */
+/* Built-in values, all u32. lane: of the invocation in its subgroup, lanes: of the subgroup. */
+/* clang-format off */
 #define VYRE_BUILTINS(X)                                                                           \
-    X(GID_X, "gid.x")                                                                              \
-    X(GID_Y, "gid.y") X(GID_Z, "gid.z") X(LID_X, "lid.x") X(LID_Y, "lid.y") X(LID_Z, "lid.z")      \
-        X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z") X(GROUP_SIZE_X, "group_size.x")      \
-            X(GROUP_SIZE_Y, "group_size.y") X(GROUP_SIZE_Z, "group_size.z")                        \
-                X(NUM_GROUPS_X, "num_groups.x") X(NUM_GROUPS_Y, "num_groups.y")                    \
-                    X(NUM_GROUPS_Z, "num_groups.z") X(PASS, "pass")
+    X(GID_X, "gid.x") X(GID_Y, "gid.y") X(GID_Z, "gid.z") X(LID_X, "lid.x") X(LID_Y, "lid.y")      \
+    X(LID_Z, "lid.z") X(WID_X, "wid.x") X(WID_Y, "wid.y") X(WID_Z, "wid.z")                        \
+    X(GROUP_SIZE_X, "group_size.x") X(GROUP_SIZE_Y, "group_size.y")                                \
+    X(GROUP_SIZE_Z, "group_size.z") X(NUM_GROUPS_X, "num_groups.x")                                \
+    X(NUM_GROUPS_Y, "num_groups.y") X(NUM_GROUPS_Z, "num_groups.z") X(PASS, "pass")                \
+    X(LANE, "lane") X(LANES, "lanes")
+/* clang-format on */
 
 typedef enum vyre_builtin {
 #define VYRE_X(name, text) VYRE_BUILTIN_##name,
@@ -144,14 +170,15 @@ typedef enum vyre_builtin {
 } vyre_builtin;
 
 /* Read-modify-write and other atomic operations on storage and shared memory. */
+/* clang-format off */
 #define VYRE_ATOMICS(X)                                                                            \
     /* name, text, value operands, gives a value */                                                \
-    X(ADD, "atomic_add", 1, 1)                                                                     \
-    X(SUB, "atomic_sub", 1, 1) X(MIN, "atomic_min", 1, 1) X(MAX, "atomic_max", 1, 1)               \
-        X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1) X(XOR, "atomic_xor", 1, 1)             \
-            X(EXCHANGE, "atomic_exchange", 1, 1)                                                   \
-                X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1) X(LOAD, "atomic_load", 0, 1)  \
-                    X(STORE, "atomic_store", 1, 0)
+    X(ADD, "atomic_add", 1, 1) X(SUB, "atomic_sub", 1, 1) X(MIN, "atomic_min", 1, 1)               \
+    X(MAX, "atomic_max", 1, 1) X(AND, "atomic_and", 1, 1) X(OR, "atomic_or", 1, 1)                 \
+    X(XOR, "atomic_xor", 1, 1) X(EXCHANGE, "atomic_exchange", 1, 1)                                \
+    X(COMPARE_EXCHANGE, "atomic_compare_exchange", 2, 1) X(LOAD, "atomic_load", 0, 1)              \
+    X(STORE, "atomic_store", 1, 0)
+/* clang-format on */
 
 typedef enum vyre_atomic {
 #define VYRE_X(name, text, operands, result) VYRE_ATOMIC_##name,
@@ -159,6 +186,55 @@ typedef enum vyre_atomic {
 #undef VYRE_X
         VYRE_ATOMIC_COUNT
 } vyre_atomic;
+
+/* Subgroup operations. A row's kind: which operands (x, y) it takes and what it gives.
+ *   ELECT () -> bool
+ *   VOTE (bool) -> bool
+ *   BALLOT (bool) -> u32x4: bit of lane l in component l / 32
+ *   VALUE (T) -> T
+ *   LANE (T, u32) -> T
+ *   REDUCE, INCLUSIVE, EXCLUSIVE (T) -> T
+ * T is any number or vector of numbers (AND, OR, XOR: integers), bool too for VALUE and LANE. */
+#define VYRE_SUBGROUPS(X)                                                                          \
+    /* name, text, kind, operator */                                                               \
+    X(ELECT, "subgroup_elect", ELECT, NONE)                                                        \
+    X(ANY, "subgroup_any", VOTE, LOGICAL_OR)                                                       \
+    X(ALL, "subgroup_all", VOTE, LOGICAL_AND)                                                      \
+    X(BALLOT, "subgroup_ballot", BALLOT, NONE)                                                     \
+    X(BROADCAST_FIRST, "subgroup_broadcast_first", VALUE, NONE)                                    \
+    X(BROADCAST, "subgroup_broadcast", LANE, NONE)                                                 \
+    X(SHUFFLE, "subgroup_shuffle", LANE, NONE)                                                     \
+    X(SHUFFLE_XOR, "subgroup_shuffle_xor", LANE, NONE)                                             \
+    X(SHUFFLE_UP, "subgroup_shuffle_up", LANE, NONE)                                               \
+    X(SHUFFLE_DOWN, "subgroup_shuffle_down", LANE, NONE)                                           \
+    X(ADD, "subgroup_add", REDUCE, ADD)                                                            \
+    X(MUL, "subgroup_mul", REDUCE, MUL)                                                            \
+    X(MIN, "subgroup_min", REDUCE, MIN)                                                            \
+    X(MAX, "subgroup_max", REDUCE, MAX)                                                            \
+    X(AND, "subgroup_and", REDUCE, AND)                                                            \
+    X(OR, "subgroup_or", REDUCE, OR)                                                               \
+    X(XOR, "subgroup_xor", REDUCE, XOR)                                                            \
+    X(INCLUSIVE_ADD, "subgroup_inclusive_add", INCLUSIVE, ADD)                                     \
+    X(INCLUSIVE_MUL, "subgroup_inclusive_mul", INCLUSIVE, MUL)                                     \
+    X(INCLUSIVE_MIN, "subgroup_inclusive_min", INCLUSIVE, MIN)                                     \
+    X(INCLUSIVE_MAX, "subgroup_inclusive_max", INCLUSIVE, MAX)                                     \
+    X(INCLUSIVE_AND, "subgroup_inclusive_and", INCLUSIVE, AND)                                     \
+    X(INCLUSIVE_OR, "subgroup_inclusive_or", INCLUSIVE, OR)                                        \
+    X(INCLUSIVE_XOR, "subgroup_inclusive_xor", INCLUSIVE, XOR)                                     \
+    X(EXCLUSIVE_ADD, "subgroup_exclusive_add", EXCLUSIVE, ADD)                                     \
+    X(EXCLUSIVE_MUL, "subgroup_exclusive_mul", EXCLUSIVE, MUL)                                     \
+    X(EXCLUSIVE_MIN, "subgroup_exclusive_min", EXCLUSIVE, MIN)                                     \
+    X(EXCLUSIVE_MAX, "subgroup_exclusive_max", EXCLUSIVE, MAX)                                     \
+    X(EXCLUSIVE_AND, "subgroup_exclusive_and", EXCLUSIVE, AND)                                     \
+    X(EXCLUSIVE_OR, "subgroup_exclusive_or", EXCLUSIVE, OR)                                        \
+    X(EXCLUSIVE_XOR, "subgroup_exclusive_xor", EXCLUSIVE, XOR)
+
+typedef enum vyre_subgroup {
+#define VYRE_X(name, text, kind, op) VYRE_SUBGROUP_##name,
+    VYRE_SUBGROUPS(VYRE_X)
+#undef VYRE_X
+        VYRE_SUBGROUP_COUNT
+} vyre_subgroup;
 
 typedef enum vyre_order {
     VYRE_ORDER_RELAXED, /* the default */
@@ -232,21 +308,31 @@ VYRE_API VYRE_CHECK vyre_result vyre_builder_finish(vyre_builder **builder,
 /* Header. Each at most once. */
 VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
 VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);
+/* The workgroups in x, y and z are the first three elements of an `in` or `uniform` buffer of u32,
+ * which the device reads when the program runs. Instead of vyre_build_grid_over. */
+VYRE_API void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer);
 VYRE_API void vyre_build_fixpoint(vyre_builder *b, uint32_t passes);
 VYRE_API void vyre_build_fixpoint_until(vyre_builder *b, uint32_t passes, vyre_ref flag);
 VYRE_API void vyre_build_loop_limit(vyre_builder *b, uint32_t trips);
 VYRE_API void vyre_build_fast_math(vyre_builder *b);
+/* The subgroup width that the program needs, a power of two of 1 to 128: workgroup size x must be a
+ * multiple of it, and it runs where the device can pin it. */
+VYRE_API void vyre_build_subgroup_width(vyre_builder *b, uint32_t width);
 
 /* Declarations. A buffer's count: an expression the host can evaluate, or id 0 for "what is
- * bound". Tables hold `count` elements, 4 bytes each, as their bits. */
+ * bound". Tables hold `count` elements as they lie in memory, vyre_type_size(type) bytes each. */
 VYRE_API vyre_ref vyre_build_buffer(vyre_builder *b, vyre_buffer_mode mode, const char *name,
                                     vyre_type type, vyre_expr count);
 VYRE_API vyre_ref vyre_build_param(vyre_builder *b, const char *name, vyre_type type);
 VYRE_API vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type,
-                                   const uint32_t *bits, uint32_t count);
-/* A named scalar constant; vyre_build_constant_value gives its value where it is used. */
+                                   const void *elements, uint32_t count);
+/* A named scalar constant, by the low bits of `bits`; vyre_build_constant_value gives its value
+ * where it is used. */
 VYRE_API vyre_ref vyre_build_constant(vyre_builder *b, const char *name, vyre_type type,
-                                      uint32_t bits);
+                                      uint64_t bits);
+/* A named vector constant: the bits of each component. */
+VYRE_API vyre_ref vyre_build_vector_constant(vyre_builder *b, const char *name, vyre_type type,
+                                             const uint32_t *components);
 
 /* Functions, before the body: begin, parameters, statements, vyre_build_end. */
 VYRE_API vyre_ref vyre_build_function_begin(vyre_builder *b, const char *name,
@@ -258,6 +344,8 @@ VYRE_API vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value);
 VYRE_API vyre_expr vyre_build_i32(vyre_builder *b, int32_t value);
 VYRE_API vyre_expr vyre_build_f32(vyre_builder *b, float value);
 VYRE_API vyre_expr vyre_build_bool(vyre_builder *b, int value);
+/* A literal of any scalar type but bf16, by the low bits of `bits`. */
+VYRE_API vyre_expr vyre_build_literal(vyre_builder *b, vyre_type type, uint64_t bits);
 /* An integer that takes its type from the operand it meets, u32 when there is none. */
 VYRE_API vyre_expr vyre_build_int(vyre_builder *b, uint64_t value);
 VYRE_API vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant);
@@ -272,6 +360,12 @@ VYRE_API vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_
                                  vyre_expr w);
 VYRE_API vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value);
 VYRE_API vyre_expr vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_expr value);
+/* A vector of 1 to 4 parts: one scalar for all components, or scalars and vectors that have as many
+ * components together as the type. */
+VYRE_API vyre_expr vyre_build_vector(vyre_builder *b, vyre_type type, const vyre_expr *parts,
+                                     uint32_t count);
+/* 1, 2 or 4 components of a vector, each named x y z w, as a scalar or vector. */
+VYRE_API vyre_expr vyre_build_swizzle(vyre_builder *b, vyre_expr vector, const char *components);
 VYRE_API vyre_expr vyre_build_call(vyre_builder *b, vyre_ref function, const vyre_expr *arguments,
                                    uint32_t count);
 
@@ -290,6 +384,9 @@ VYRE_API void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index,
 VYRE_API vyre_ref vyre_build_atomic(vyre_builder *b, vyre_atomic op, vyre_order order,
                                     const char *name, vyre_ref buffer, vyre_expr index, vyre_expr x,
                                     vyre_expr y);
+/* A subgroup operation over the invocations that reach it; operands as its row says. */
+VYRE_API vyre_ref vyre_build_subgroup(vyre_builder *b, vyre_subgroup op, const char *name,
+                                      vyre_expr x, vyre_expr y);
 /* barrier, load, barrier: the value is uniform over the workgroup. */
 VYRE_API vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyre_ref buffer,
                                           vyre_expr index);

@@ -51,9 +51,20 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_fill_features(
  *         .ppEnabledExtensionNames = setup.extensions};
  * or add its parts to what the host wants for itself. */
 #define VYRE_MAX_DEVICE_EXTENSIONS 32u
+/* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, which headers before 1.3.279 lack. */
+#define VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE ((VkStructureType)1000434000)
+typedef struct vyre_maximal_reconvergence {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 shaderMaximalReconvergence;
+} vyre_maximal_reconvergence;
 typedef struct vyre_device_setup {
     vyre_feature_chain chain;
     VkPhysicalDeviceFaultFeaturesEXT device_fault; /* chained where the device has it */
+    VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR uniform_flow; /* likewise */
+    /* Never chained by vyre_device_fill_setup, since validation layers before 1.3.279 refuse it. A
+     * host without them may chain it and enable VK_KHR_shader_maximal_reconvergence. */
+    vyre_maximal_reconvergence reconvergence;
     uint32_t extension_count;
     const char *extensions[VYRE_MAX_DEVICE_EXTENSIONS];
     VkDeviceQueueCreateInfo queue;

@@ -270,8 +270,10 @@ static void test_device_limits_are_named(void **state)
     layer.max_range = 1024;
     vyre_device *device = engine_open(1);
     vyre_diag diag;
-    engine_program p = engine_build(device, "program p\nworkgroup 1\nout a : u32[]\n"
-                                            "kernel { a[0] = 1 }\n");
+    engine_program p = engine_build_bound(device,
+                                          "program p\nworkgroup 1\nout a : u32[]\n"
+                                          "kernel { a[0] = 1 }\n",
+                                          VYRE_BINDINGS_DESCRIPTOR);
     uint32_t a[257];
     vyre_binding bindings[] = {engine_host_out(a, 257)};
     vyre_dispatch_params params;

@@ -171,6 +171,33 @@ static void test_dispatch_uses_resident_ranges(void **state)
     engine_release(&add);
 }
 
+typedef struct bad_dispatch {
+    vyre_binding bindings[2];
+    uint32_t binding_count, param_count, groups;
+    const char *says;
+    uint32_t binding;
+} bad_dispatch;
+
+static void refuse_dispatch(const engine_program *add, const bad_dispatch *bad, const uint32_t *k)
+{
+    vyre_dispatch_params params;
+    vyre_dispatch_params_init(&params);
+    params.bindings = bad->bindings;
+    params.binding_count = bad->binding_count;
+    params.params = k;
+    params.param_count = bad->param_count;
+    params.groups[0] = bad->groups;
+    layer_clear_events();
+    vyre_diag diag;
+    assert_int_equal(vyre_dispatch(add->pipeline, &params, NULL, &diag),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    if (!strstr(diag.message, bad->says) || !strstr(diag.message, "Fix: ")) {
+        fail_msg("the case of '%s' says: %s", bad->says, diag.message);
+    }
+    assert_int_equal(diag.binding, bad->binding);
+    assert_int_equal(layer_count(LAYER_SUBMIT), 0);
+}
+
 static void test_dispatch_refuses_before_it_writes(void **state)
 {
     (void)state;
@@ -183,12 +210,7 @@ static void test_dispatch_refuses_before_it_writes(void **state)
     vyre_buffer stale = gone;
     vyre_diag diag;
     assert_int_equal(vyre_buffer_destroy(device, &gone, &diag), VYRE_OK);
-    const struct {
-        vyre_binding bindings[2];
-        uint32_t binding_count, param_count, groups;
-        const char *says;
-        uint32_t binding;
-    } cases[] = {
+    const bad_dispatch cases[] = {
         {{engine_resident(bx, 4, 8), engine_resident(by, 0, 8)}, 2, 1, 0, "not a multiple of", 0},
         {{engine_resident(bx, 0, 8), engine_resident(by, 0, 65)}, 2, 1, 0, "needs bytes", 1},
         {{engine_resident(bx, 1024, 8), engine_resident(by, 0, 8)}, 2, 1, 0, "needs bytes", 0},
@@ -225,26 +247,12 @@ static void test_dispatch_refuses_before_it_writes(void **state)
          2,
          0,
          0,
-         "1 parameters",
+         "take 1 words",
          VYRE_DIAG_NONE},
         {{engine_host_in(x, 8), engine_resident(by, 0, 8)}, 2, 1, 1, "grid over a buffer", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        vyre_dispatch_params params;
-        vyre_dispatch_params_init(&params);
-        params.bindings = cases[i].bindings;
-        params.binding_count = cases[i].binding_count;
-        params.params = &k;
-        params.param_count = cases[i].param_count;
-        params.groups[0] = cases[i].groups;
-        layer_clear_events();
-        assert_int_equal(vyre_dispatch(add.pipeline, &params, NULL, &diag),
-                         VYRE_ERROR_INVALID_ARGUMENT);
-        if (!strstr(diag.message, cases[i].says) || !strstr(diag.message, "Fix: ")) {
-            fail_msg("case %u says: %s", (unsigned)i, diag.message);
-        }
-        assert_int_equal(diag.binding, cases[i].binding);
-        assert_int_equal(layer_count(LAYER_SUBMIT), 0);
+        refuse_dispatch(&add, &cases[i], &k);
     }
     uint32_t after[64];
     assert_int_equal(vyre_buffer_download(device, by, 0, after, sizeof after, &diag), VYRE_OK);

@@ -6,6 +6,7 @@
 #include "folder.h"
 #include "hook.h"
 #include "tests/support/engine_fixture.h"
+#include "vyre/text.h"
 #include "vyre/vulkan.h"
 
 #include <setjmp.h>
@@ -401,6 +402,15 @@ static void check_program(vyre_device *device)
     engine_release(&p);
 }
 
+/* 1 where the driver has f64, and does not promise what it does with it. */
+static uint32_t asks_doubles(const vyre_device *device)
+{
+    const uint32_t kept = VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
+    return vy_snapshot_has(&device->snapshot, "shaderFloat64") &&
+           vy_snapshot_has(&device->snapshot, "shaderInt64") &&
+           (device->snapshot.info.float_modes & kept) != kept;
+}
+
 static void test_listed_device_that_passes_divides_natively(void **state)
 {
     (void)state;
@@ -408,10 +418,10 @@ static void test_listed_device_that_passes_divides_natively(void **state)
     vyre_device *device = open_with(NULL);
     if (is_listed(device)) {
         expect_answers(device, VYRE_ANSWER_YES, VYRE_ANSWER_YES);
-        assert_int_equal(seen.dispatches, 2);
+        assert_int_equal(seen.dispatches, 3 + asks_doubles(device));
     } else {
         expect_answers(device, VYRE_ANSWER_NO, VYRE_ANSWER_NO);
-        assert_int_equal(seen.dispatches, 1);
+        assert_int_equal(seen.dispatches, 2 + asks_doubles(device));
     }
     check_program(device);
     assert_int_equal(seen.native_divide, is_listed(device));
@@ -426,7 +436,8 @@ static void test_device_that_is_not_listed_is_not_asked(void **state)
     NEED_DEVICE();
     hook.driver_id = VK_DRIVER_ID_MESA_RADV;
     vyre_device *device = open_with(NULL);
-    assert_int_equal(seen.dispatches, 1); /* long loops and denormals */
+    /* Long loops and denormals, lanes. */
+    assert_int_equal(seen.dispatches, 2 + asks_doubles(device));
     expect_answers(device, VYRE_ANSWER_NO, VYRE_ANSWER_NO);
     check_program(device);
     assert_false(seen.native_divide);
@@ -439,7 +450,7 @@ static void test_device_that_fails_the_table_is_told_of_and_not_used(void **stat
 {
     (void)state;
     NEED_DEVICE();
-    hook.skip_dispatch = 2;
+    hook.skip_dispatch = 3; /* loops, lanes, the table */
     vyre_device *device = open_with(NULL);
     if (is_listed(device)) {
         assert_int_equal(warnings, 2);
@@ -450,6 +461,66 @@ static void test_device_that_fails_the_table_is_told_of_and_not_used(void **stat
     assert_false(seen.native_divide);
     assert_false(seen.native_sqrt);
     vyre_device_destroy(&device);
+}
+
+static const char double_text[] = "program wide\nworkgroup 1\ninout a : f64[]\n"
+                                  "kernel { a[0] = a[0] * f64(0.5) }\n";
+
+static vyre_kernel *compile_doubles(const vyre_device *device)
+{
+    vyre_program *program = NULL;
+    vyre_kernel *kernel = NULL;
+    vyre_kernel_params params;
+    vyre_diag diag;
+    vyre_device_kernel_params(device, &params);
+    if (vyre_program_parse(double_text, strlen(double_text), "wide", NULL, &program, &diag) ||
+        vyre_kernel_compile(program, &params, &kernel, &diag)) {
+        fail_msg("%s", diag.message);
+    }
+    vyre_program_destroy(&program);
+    return kernel;
+}
+
+/* The probe's last dispatch is about f64. */
+static void test_device_that_does_not_keep_f64_runs_no_f64(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device *device = open_with(NULL);
+    uint32_t last = seen.dispatches, asks = asks_doubles(device);
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    vyre_kernel *kernel = compile_doubles(device);
+    vyre_pipeline *pipeline = NULL;
+    vyre_diag diag;
+    if (info.doubles == VYRE_ANSWER_YES) {
+        assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag), VYRE_OK);
+        vyre_pipeline_destroy(&pipeline);
+    }
+    vyre_device_destroy(&device);
+    if (asks) {
+        hook_reset();
+        hook.skip_dispatch = last;
+        device = open_with(NULL);
+        vyre_device_get_info(device, &info);
+        assert_int_equal(info.doubles, VYRE_ANSWER_NO);
+        assert_int_equal(info.lane_order, VYRE_ANSWER_YES);
+        assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag),
+                         VYRE_ERROR_UNSUPPORTED_FEATURE);
+        assert_non_null(strstr(diag.message, "'wide' uses f64"));
+        assert_non_null(strstr(diag.message, "Float64"));
+        assert_non_null(strstr(diag.message, "Fix: keep to f32"));
+        device->snapshot.info.doubles = VYRE_ANSWER_UNKNOWN; /* as of an adopted device */
+        assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag),
+                         VYRE_ERROR_UNSUPPORTED_FEATURE);
+        assert_non_null(strstr(diag.message, "Fix: call vyre_device_probe first"));
+        hook.skip_dispatch = 0;
+        assert_int_equal(vyre_device_probe(device, &diag), VYRE_OK);
+        assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag), VYRE_OK);
+        vyre_pipeline_destroy(&pipeline);
+        vyre_device_destroy(&device);
+    }
+    vyre_kernel_destroy(&kernel);
 }
 
 static void test_adopted_device_is_safe_until_it_is_probed(void **state)
@@ -526,7 +597,7 @@ static void test_answers_that_are_damaged_are_asked_for_again(void **state)
     assert_int_equal(folder_find("answers", "answers-", name, sizeof name), 1);
     size_t size = 0;
     unsigned char *bytes = folder_read("answers", name, &size);
-    assert_int_equal(size, 132);
+    assert_int_equal(size, 134);
     for (size_t i = 0; i < size; i += i < 124 ? 13 : 1) {
         bytes[i] ^= 0x01;
         folder_write("answers", name, bytes, size);
@@ -593,6 +664,7 @@ int main(void)
         TEST(test_listed_device_that_passes_divides_natively),
         TEST(test_device_that_is_not_listed_is_not_asked),
         TEST(test_device_that_fails_the_table_is_told_of_and_not_used),
+        TEST(test_device_that_does_not_keep_f64_runs_no_f64),
         TEST(test_adopted_device_is_safe_until_it_is_probed),
         TEST(test_answers_on_disk_are_not_asked_for_again),
         TEST(test_answers_that_are_damaged_are_asked_for_again),

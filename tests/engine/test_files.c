@@ -33,7 +33,7 @@ static int clear(void **state)
 static bool write_file(const char *below, const void *data, size_t size, uint32_t unique)
 {
     vyre_allocator a = allocator();
-    return vy_file_write(&a, folder_path(below), "file", data, size, unique);
+    return vy_disk_write(&a, folder_path(below), "file", data, size, unique);
 }
 
 /* Whether the file is there with just that text. */
@@ -41,7 +41,7 @@ static bool has_text(const char *below, const char *text)
 {
     vyre_allocator a = allocator();
     size_t size = 0;
-    char *data = vy_file_read(&a, folder_path(below), "file", 1000, &size);
+    char *data = vy_disk_read(&a, folder_path(below), "file", 1000, &size);
     bool is_same = data && size == strlen(text) && memcmp(data, text, size) == 0;
     vy_free(&a, data, size);
     return is_same;
@@ -68,10 +68,10 @@ static void test_what_is_no_plain_file_is_not_there(void **state)
     vyre_allocator a = allocator();
     size_t size = 1;
     folder_write("a", "file", "x", 0); /* empty */
-    assert_null(vy_file_read(&a, folder_path("a"), "file", 1000, &size));
+    assert_null(vy_disk_read(&a, folder_path("a"), "file", 1000, &size));
     assert_int_equal(size, 0);
     folder_write("a", "file", "12345", 5);
-    assert_null(vy_file_read(&a, folder_path("a"), "file", 4, &size));
+    assert_null(vy_disk_read(&a, folder_path("a"), "file", 4, &size));
     assert_true(has_text("a", "12345"));
     /* A link, also to what would do. */
     assert_int_equal(rename(folder_below("a", "file"), folder_path("a/other")), 0);
@@ -132,7 +132,7 @@ static void test_failed_writes_leave_nothing(void **state)
     assert_int_equal(memory.live_blocks, 0);
     /* No folder at all. */
     vyre_allocator a = allocator();
-    assert_false(vy_file_write(&a, "", "file", "new", 3, 1));
+    assert_false(vy_disk_write(&a, "", "file", "new", 3, 1));
 }
 
 static void test_leftovers_of_a_crash_are_stepped_over(void **state)
@@ -158,7 +158,7 @@ static bool write_often(const char *folder, uint32_t writer)
     vyre_allocator a = vy_fail_allocator_get(&own);
     memset(text, (int)('a' + writer), sizeof text);
     for (uint32_t i = 0; is_written && i < WRITES; i++) {
-        is_written = vy_file_write(&a, folder, "file", text, 500u * (writer + 1), writer);
+        is_written = vy_disk_write(&a, folder, "file", text, 500u * (writer + 1), writer);
     }
     return is_written;
 }
@@ -168,7 +168,7 @@ static int check_whole(void)
 {
     vyre_allocator a = {&(vy_fail_allocator){0}, vy_fail_reallocate};
     size_t size = 0;
-    char *data = vy_file_read(&a, folder_path("a"), "file", 100000, &size);
+    char *data = vy_disk_read(&a, folder_path("a"), "file", 100000, &size);
     if (!data) {
         return 0;
     }

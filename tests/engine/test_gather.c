@@ -1,7 +1,7 @@
 /* Many small ranges of a transfer, which one dispatch each way moves. The layer judges their
  * barriers by the words that the tables name. */
 #include "engine/memory/transfer_moves.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 #include "tests/support/fail_allocator.h"
 
 #include <setjmp.h>
@@ -9,24 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
 
 #define MAX_RANGES 80u
 #define MAX_BYTES  2400u
@@ -503,7 +485,7 @@ static void test_a_shorter_list_and_the_longer_one_again(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_gathers_move_all_numbers_and_sizes),
         T(test_others_among_them_go_by_themselves),

@@ -46,7 +46,8 @@ static void touch(setup *s, uint32_t segment, uint64_t reads, uint64_t writes)
     s->touches[segment] = (vy_touch){reads, writes};
 }
 
-/* The commands as letters: D dispatch, I indirect, J judge, B barrier, F fill, C copy, T timestamp.
+/* The commands as letters: D dispatch, I indirect, J judge, B barrier, F fill, C copy, T timestamp,
+ * K crumb, G grid.
  */
 static const char *letters(setup *s)
 {
@@ -54,7 +55,7 @@ static const char *letters(setup *s)
     assert_true(vy_chunk_plan_build(&s->input, &s->arena, &s->plan));
     assert_true(s->plan.commands.count < sizeof text);
     for (uint32_t i = 0; i < s->plan.commands.count; i++) {
-        text[i] = "BDIJFCT"[s->plan.commands.data[i].kind];
+        text[i] = "BDIJFCTKG"[s->plan.commands.data[i].kind];
     }
     text[s->plan.commands.count] = 0;
     return text;
@@ -122,6 +123,47 @@ static void test_plan_remembers_what_an_elided_barrier_left_open(void **state)
     touch(&s, 3, 1, 8); /* reads a: no other */
     assert_string_equal(letters(&s), "DDBDD");
     assert_int_equal(s.plan.elided, 2);
+    finish(&s);
+}
+
+/* What the grid's kernel writes is read as arguments and in shaders. */
+static void test_plan_reads_the_grid_before_the_passes(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 2);
+    touch(&s, 0, 1, 2);
+    touch(&s, 1, 1, 4);
+    s.input.has_grid = true;
+    s.input.grid = 3;
+    vy_command upload = {.kind = VY_COMMAND_COPY, .source = VY_MEM_UPLOAD, .target = 3, .size = 12};
+    s.input.prologue = &upload;
+    s.input.prologue_count = 1;
+    s.input.passes = 2;
+    assert_string_equal(letters(&s), "CBGBIIBII");
+    const vy_barrier *b = &s.plan.commands.data[1].barrier;
+    assert_int_equal(b->src_writes, VY_STAGE_TRANSFER);
+    assert_int_equal(b->dst, VY_STAGE_COMPUTE);
+    b = &s.plan.commands.data[3].barrier;
+    assert_int_equal(b->src_writes & VY_STAGE_COMPUTE, VY_STAGE_COMPUTE);
+    assert_int_equal(b->dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
+    assert_int_equal(s.plan.commands.data[6].barrier.dst & VY_STAGE_COMPUTE, VY_STAGE_COMPUTE);
+    finish(&s);
+    /* Later chunks have a block of their own, and the arguments of those before. */
+    start(&s, 1);
+    touch(&s, 0, 1, 2);
+    s.input.has_grid = true;
+    s.input.is_start = false;
+    s.input.before = VY_BORDER_ENGINE;
+    assert_string_equal(letters(&s), "BGBI");
+    b = &s.plan.commands.data[0].barrier;
+    assert_int_equal(b->src, VY_STAGE_COMPUTE | VY_STAGE_TRANSFER | VY_STAGE_INDIRECT);
+    finish(&s);
+    /* Nothing runs, nothing is read. */
+    start(&s, 1);
+    s.input.has_grid = true;
+    s.input.passes = 0;
+    assert_string_equal(letters(&s), "");
     finish(&s);
 }
 
@@ -346,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_plan_puts_barriers_for_hazards_only),
         cmocka_unit_test(test_plan_waits_in_a_chain_of_five),
         cmocka_unit_test(test_plan_remembers_what_an_elided_barrier_left_open),
+        cmocka_unit_test(test_plan_reads_the_grid_before_the_passes),
         cmocka_unit_test(test_plan_sees_hazards_across_passes),
         cmocka_unit_test(test_plan_follows_aliased_bindings),
         cmocka_unit_test(test_plan_orders_transfers_with_dispatches),

@@ -1,7 +1,7 @@
 /* The programs of shaders/ on a device, and up to 2,000 elements on the interpreter, against plain
  * C: every element, the passes and the convergence. */
-#include "tests/support/differential.h"
-#include "tests/support/oracle_run.h"
+#include "codegen/base/base.h"
+#include "tests/support/oracle_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,89 +9,27 @@
 
 #include <cmocka.h>
 
-#define BOTH        (VY_RUN_DEVICE | VY_RUN_INTERPRETER)
 #define LARGE_PRIME 1000003u
 #define FOLDED_SIZE (65535u * 256u + 1u) /* one workgroup more than a dimension surely holds */
 #define PATH_LENGTH 70000u
-
-static bool is_without_device(void)
-{
-    return getenv("VYRE_TESTS_NO_DEVICE") != NULL;
-}
-
-/* A test that finds no device here fails; a group's set-up that fails need not count. */
-static int open_device(void **state)
-{
-    *state = is_without_device() ? NULL : vy_test_device();
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    vyre_device *device = *state;
-    vyre_device_destroy(&device);
-    *state = NULL;
-    return 0;
-}
-
-/* Deep graphs need as many passes as they have nodes: only the small ones. */
-static bool is_deep(vy_subject subject, vy_variant variant)
-{
-    return subject == VY_SUBJECT_BFS && variant == VY_VARIANT_PATH;
-}
-
-static void check_sizes(vyre_device *device, vy_subject subject, const uint32_t *sizes,
-                        uint32_t count, uint32_t variants, uint32_t ways)
-{
-    vy_prepared prepared;
-    uint32_t checked = 0;
-    if (!device) {
-        assert_true(is_without_device());
-        ways &= VY_RUN_INTERPRETER;
-    }
-    if (!ways) {
-        print_message("no device wanted: not run\n");
-        return;
-    }
-    bool ok = vy_prepare(device, subject, &prepared);
-    for (uint32_t v = 0; v < VY_VARIANT_COUNT && ok; v++) {
-        for (uint32_t i = 0; i < count && ok; i++) {
-            bool is_wanted = vy_subject_has(subject, (vy_variant)v) && (variants >> v & 1) &&
-                             (sizes[i] <= 2000 || !is_deep(subject, (vy_variant)v));
-            if (is_wanted) {
-                ok = vy_check(&prepared, subject, (vy_variant)v, sizes[i], ways);
-                checked++;
-            }
-        }
-    }
-    vy_prepared_finish(&prepared);
-    assert_true(ok);
-    assert_int_not_equal(checked, 0);
-}
-
-static void check_edges(void **state, vy_subject subject)
-{
-    static const uint32_t sizes[] = {0, 1, 2, 255, 256, 257, 2000};
-    check_sizes(*state, subject, sizes, VY_COUNT_OF(sizes), UINT32_MAX, BOTH);
-}
 
 /* And where scans and sums take one level more. */
 static void check_prime(void **state, vy_subject subject)
 {
     static const uint32_t sizes[] = {65536, 65537, LARGE_PRIME};
-    check_sizes(*state, subject, sizes, VY_COUNT_OF(sizes), UINT32_MAX, VY_RUN_DEVICE);
+    vy_check_sizes(*state, subject, sizes, VY_COUNT_OF(sizes), UINT32_MAX, VY_RUN_DEVICE);
 }
 
 static void check_folded(void **state, vy_subject subject, vy_variant variant)
 {
     static const uint32_t sizes[] = {FOLDED_SIZE};
-    check_sizes(*state, subject, sizes, 1, 1u << variant, VY_RUN_DEVICE);
+    vy_check_sizes(*state, subject, sizes, 1, 1u << variant, VY_RUN_DEVICE);
 }
 
 #define PROGRAM_TESTS(name, subject, folded)                                                       \
     static void test_##name##_equals_oracle_at_edge_sizes(void **state)                            \
     {                                                                                              \
-        check_edges(state, VY_SUBJECT_##subject);                                                  \
+        vy_check_edges(state, VY_SUBJECT_##subject);                                               \
     }                                                                                              \
     static void test_##name##_equals_oracle_at_a_large_prime(void **state)                         \
     {                                                                                              \
@@ -116,7 +54,7 @@ static void test_bfs_reaches_the_far_end_of_a_long_path(void **state)
 {
     vy_prepared prepared;
     vy_case c;
-    if (is_without_device()) {
+    if (vy_is_without_device()) {
         print_message("no device wanted: not run\n");
         return;
     }
@@ -170,5 +108,5 @@ int main(void)
         THREE(life),
         cmocka_unit_test(test_bfs_reaches_the_far_end_of_a_long_path),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, vy_check_open, vy_check_close);
 }

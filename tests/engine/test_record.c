@@ -197,6 +197,63 @@ static void test_record_several_by_addresses(void **state)
                    RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, "address");
 }
 
+/* The renderer's own commands write the counts; each submission reads what lies there then. */
+static void test_record_reads_a_grid_that_the_host_wrote(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    const uint32_t *mapped = NULL;
+    VkBuffer own = renderer_buffer(&scene_host, SIZE, RENDERER_USAGE, NULL);
+    VkBuffer back = renderer_buffer(&scene_host, SIZE, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &mapped);
+    VkCommandBuffer section = renderer_commands(&scene_host, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkCommandBuffer commands = renderer_commands(&scene_host, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    vyre_device *device = renderer_adopt(&scene_host, NULL);
+    vyre_buffer buffer = renderer_import(device, own, SIZE, RENDERER_USAGE);
+    engine_program p = renderer_build(device,
+                                      "program count\nworkgroup 1\ngrid from n\n"
+                                      "in n : u32[3]\ninout c : u32[2]\n"
+                                      "kernel { atomic_add(c[0], 1)\n"
+                                      "  atomic_max(c[1], num_groups.y) }\n",
+                                      VYRE_BINDINGS_AUTO);
+    vyre_binding list[2] = {engine_resident(buffer, 0, 3), engine_resident(buffer, 512, 2)};
+    vyre_record_params params;
+    vyre_record_params_init(&params);
+    params.command_buffer = section;
+    params.dispatch.bindings = list;
+    params.dispatch.binding_count = 2;
+    params.dispatch.max_groups = 70000;
+    renderer_begin(&scene_host, section, 1);
+    vyre_recording *recording = must_record(&p, &params);
+    renderer_end(&scene_host, section);
+    static const struct {
+        uint32_t each, groups[3], total;
+        int is_clamped, is_folded;
+    } rows[] = {{3, {3, 3, 3}, 27, 0, 0},
+                {0, {0, 0, 0}, 0, 0, 0},
+                {69999, {69999, 1, 1}, 69999, 1, 1},
+                {41, {41, 41, 41}, 41 * 41 * 41, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        renderer_begin(&scene_host, commands, 0);
+        scene_host.vkCmdFillBuffer(commands, own, 0, 256, rows[i].each);
+        scene_host.vkCmdFillBuffer(commands, own, 512, 8, 0);
+        scene_host.vkCmdExecuteCommands(commands, 1, &section);
+        renderer_copy_back(&scene_host, commands, own, back, SIZE);
+        renderer_end(&scene_host, commands);
+        renderer_submit_and_wait(&scene_host, commands);
+        assert_int_equal(mapped[128], rows[i].total);
+        assert_int_equal(mapped[129], rows[i].total ? rows[i].groups[1] : 0);
+        vyre_report report;
+        vyre_diag diag;
+        assert_int_equal(vyre_recording_report(recording, &report, &diag), VYRE_OK);
+        assert_memory_equal(report.groups, rows[i].groups, sizeof report.groups);
+        assert_int_equal(report.is_grid_clamped, rows[i].is_clamped);
+        assert_int_equal(report.is_folded, rows[i].is_folded);
+    }
+    vyre_recording_destroy(&recording);
+    engine_release(&p);
+    vyre_device_destroy(&device);
+}
+
 /* ---- Retirement ------------------------------------------------------------------------------ */
 
 static uint64_t instances(const scene *s)
@@ -559,6 +616,7 @@ int main(void)
         T(test_record_with_either_ones_barriers),
         T(test_record_several_by_descriptors),
         PLAIN(test_record_several_by_addresses),
+        T(test_record_reads_a_grid_that_the_host_wrote),
         T(test_record_retires_by_a_semaphore),
         T(test_record_retires_by_a_frame),
         T(test_record_without_retirement_ends_with_destroy),

@@ -33,7 +33,7 @@ static void refuse(vyre_device *device, int form)
         {add.pipeline, host, 1, 0, NULL, "host memory"},
         {add.pipeline, dead, 1, 0, NULL, "was destroyed"},
         {add.pipeline, small, 1, 0, NULL, "4 elements"},
-        {add.pipeline, good, 0, 0, NULL, "1 parameters"},
+        {add.pipeline, good, 0, 0, NULL, "take 1 words"},
         {add.pipeline, good, 1, 4097, NULL, "4097 passes"},
         {add.pipeline, good, 1, 0, sync, "`sync`"},
     };

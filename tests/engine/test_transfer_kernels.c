@@ -1,7 +1,7 @@
 /* Transfers by the engine's own kernels, which take the place of commands for small ranges, and
  * transfers in pieces. The layer judges their barriers. */
 #include "engine/device/device.h"
-#include "tests/support/engine_run.h"
+#include "tests/support/engine_fixture.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,44 +13,10 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-static int reset(void **state)
-{
-    (void)state;
-    layer_reset();
-    return 0;
-}
-
-static int nothing_alive(void **state)
-{
-    (void)state;
-    assert_int_equal(layer_alive(), 0);
-    return 0;
-}
-
-#define NEED_DEVICE()                                                                              \
-    if (engine_has_no_device())                                                                    \
-    return
-
 static uint32_t random_below(uint64_t *state, uint32_t count)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 33) % count;
-}
-
-static void must_transfer(vyre_device *device, const vyre_transfer_params *params)
-{
-    vyre_diag diag;
-    if (vyre_transfer(device, params, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-}
-
-static void must_destroy(vyre_device *device, vyre_buffer *buffer)
-{
-    vyre_diag diag;
-    if (vyre_buffer_destroy(device, buffer, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
 }
 
 /* ---- Many small outputs ---------------------------------------------------------------------- */
@@ -714,7 +680,7 @@ static void test_pieces_are_smaller_where_memory_is_short(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, reset, nothing_alive)
+#define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_small_ranges_are_moved_by_kernels),
         T(test_recordings_of_moves_are_used_again),

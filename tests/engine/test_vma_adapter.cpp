@@ -160,15 +160,8 @@ bool hasNoDevice()
     return text && std::strcmp(text, "1") == 0;
 }
 
-// Dispatches and transfers with memory of the host's allocator, and all of it given back.
-void testAdapterServesTheLibrary(void **)
+vyre_device *adoptHost(const Host &host)
 {
-    if (hasNoDevice()) {
-        return;
-    }
-    Host host;
-    host.open();
-    assert_int_equal(host.liveAllocations(), 0);
     vyre_memory_callbacks memory;
     vyre_memory_callbacks_from_vma(host.allocator, &memory);
     vyre_adopt_params adopt;
@@ -187,13 +180,62 @@ void testAdapterServesTheLibrary(void **)
     if (vyre_device_adopt(&adopt, &device, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
+    return device;
+}
+
+enum { COUNT = 1000 };
+
+// Uploads the words, adds them to themselves, one operand from the host's memory, and downloads.
+void addToThemselves(vyre_device *device, vyre_pipeline *pipeline, const vyre_buffer buffers[2],
+                     uint32_t words[COUNT])
+{
+    static uint32_t back[COUNT];
+    vyre_diag diag;
+    assert_int_equal(vyre_buffer_upload(device, buffers[0], 0, words, COUNT * sizeof *words, &diag),
+                     VYRE_OK);
+    vyre_binding bindings[3] = {};
+    bindings[0].kind = VYRE_BINDING_RESIDENT;
+    bindings[0].buffer = buffers[0];
+    bindings[0].count = COUNT;
+    bindings[1].kind = VYRE_BINDING_HOST;
+    bindings[1].in = words;
+    bindings[1].count = COUNT;
+    bindings[2].kind = VYRE_BINDING_RESIDENT;
+    bindings[2].buffer = buffers[1];
+    bindings[2].count = COUNT;
+    vyre_dispatch_params dispatch;
+    vyre_dispatch_params_init(&dispatch);
+    dispatch.bindings = bindings;
+    dispatch.binding_count = 3;
+    vyre_report report;
+    if (vyre_dispatch(pipeline, &dispatch, &report, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    std::memset(back, 0, sizeof back);
+    assert_int_equal(vyre_buffer_download(device, buffers[1], 0, back, sizeof back, &diag),
+                     VYRE_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(back[i], i * 6);
+    }
+}
+
+// Dispatches and transfers with memory of the host's allocator, and all of it given back.
+void testAdapterServesTheLibrary(void **)
+{
+    if (hasNoDevice()) {
+        return;
+    }
+    Host host;
+    host.open();
+    assert_int_equal(host.liveAllocations(), 0);
+    vyre_device *device = adoptHost(host);
     assert_true(host.liveAllocations() > 0);
 
-    enum { COUNT = 1000 };
-    static uint32_t words[COUNT], back[COUNT];
+    static uint32_t words[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) {
         words[i] = i * 3;
     }
+    vyre_diag diag;
     vyre_buffer buffers[2];
     for (vyre_buffer &buffer : buffers) {
         vyre_buffer_params params;
@@ -208,32 +250,7 @@ void testAdapterServesTheLibrary(void **)
                                     "in a : u32[]\nin b : u32[]\nout c : u32[]\n"
                                     "kernel { let i = gid.x\n  c[i] = a[i] + b[i] }\n");
     for (uint32_t round = 0; round < 3; round++) {
-        assert_int_equal(vyre_buffer_upload(device, buffers[0], 0, words, sizeof words, &diag),
-                         VYRE_OK);
-        vyre_binding bindings[3] = {};
-        bindings[0].kind = VYRE_BINDING_RESIDENT;
-        bindings[0].buffer = buffers[0];
-        bindings[0].count = COUNT;
-        bindings[1].kind = VYRE_BINDING_HOST;
-        bindings[1].in = words;
-        bindings[1].count = COUNT;
-        bindings[2].kind = VYRE_BINDING_RESIDENT;
-        bindings[2].buffer = buffers[1];
-        bindings[2].count = COUNT;
-        vyre_dispatch_params dispatch;
-        vyre_dispatch_params_init(&dispatch);
-        dispatch.bindings = bindings;
-        dispatch.binding_count = 3;
-        vyre_report report;
-        if (vyre_dispatch(pipeline, &dispatch, &report, &diag) != VYRE_OK) {
-            fail_msg("%s", diag.message);
-        }
-        std::memset(back, 0, sizeof back);
-        assert_int_equal(vyre_buffer_download(device, buffers[1], 0, back, sizeof back, &diag),
-                         VYRE_OK);
-        for (uint32_t i = 0; i < COUNT; i++) {
-            assert_int_equal(back[i], i * 6);
-        }
+        addToThemselves(device, pipeline, buffers, words);
     }
     void *data = nullptr;
     int coherent = 0;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-vyre_program *vy_case_parse(const char *text)
+vyre_program *interp_case_parse(const char *text)
 {
     vyre_program *program = NULL;
     vyre_diag diag;
@@ -19,19 +19,19 @@ vyre_program *vy_case_parse(const char *text)
     return program;
 }
 
-void vy_case_bind(vy_case *c, void *data, uint32_t count)
+void interp_case_bind(interp_case *c, void *data, uint32_t count)
 {
     c->buffers[c->params.buffer_count++] = (vyre_host_buffer){data, count};
 }
 
-void vy_case_param(vy_case *c, uint32_t bits)
+void interp_case_param(interp_case *c, uint32_t bits)
 {
     c->values[c->params.param_count++] = bits;
 }
 
-vyre_result vy_case_run(vy_case *c, const char *text)
+vyre_result interp_case_run(interp_case *c, const char *text)
 {
-    vyre_program *program = vy_case_parse(text);
+    vyre_program *program = interp_case_parse(text);
     c->params.buffers = c->buffers;
     c->params.params = c->values;
     vyre_result result = vyre_interp_run(program, &c->params, &c->report, &c->diag);
@@ -39,21 +39,21 @@ vyre_result vy_case_run(vy_case *c, const char *text)
     return result;
 }
 
-void vy_case_run_ok(vy_case *c, const char *text)
+void interp_case_run_ok(interp_case *c, const char *text)
 {
-    if (vy_case_run(c, text) != VYRE_OK) {
+    if (interp_case_run(c, text) != VYRE_OK) {
         fail_msg("%u:%u: %s\n%s", c->diag.line, c->diag.column, c->diag.message, text);
     }
 }
 
-void vy_case_run_u32(const char *text, uint32_t groups, uint32_t *out, uint32_t count)
+void interp_case_run_u32(const char *text, uint32_t groups, uint32_t *out, uint32_t count)
 {
-    vy_case c = {.params = {.groups = {groups}}};
-    vy_case_bind(&c, out, count);
-    vy_case_run_ok(&c, text);
+    interp_case c = {.params = {.groups = {groups}}};
+    interp_case_bind(&c, out, count);
+    interp_case_run_ok(&c, text);
 }
 
-void vy_case_check(const uint32_t *got, const uint32_t *expected, uint32_t count)
+void interp_case_check(const uint32_t *got, const uint32_t *expected, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (got[i] != expected[i]) {

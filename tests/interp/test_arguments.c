@@ -14,12 +14,12 @@
 #define CHECK(got, ...)                                                                            \
     do {                                                                                           \
         const uint32_t expected[] = {__VA_ARGS__};                                                 \
-        vy_case_check(got, expected, sizeof expected / sizeof *expected);                          \
+        interp_case_check(got, expected, sizeof expected / sizeof *expected);                      \
     } while (0)
 
-static void check_refused(vy_case *c, const char *text, const char *part)
+static void check_refused(interp_case *c, const char *text, const char *part)
 {
-    assert_int_equal(vy_case_run(c, text), VYRE_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(interp_case_run(c, text), VYRE_ERROR_INVALID_ARGUMENT);
     if (!strstr(c->diag.message, part) || !strstr(c->diag.message, "Fix: ")) {
         fail_msg("'%s' does not say '%s' or has no fix", c->diag.message, part);
     }
@@ -32,36 +32,36 @@ static void test_buffers_are_checked_before_anything_is_written(void **state)
 {
     (void)state;
     uint32_t in[3] = {1, 2, 3}, out[3] = {9, 9, 9};
-    vy_case few = {.params = {.groups = {1}}};
-    vy_case_bind(&few, in, 3);
+    interp_case few = {.params = {.groups = {1}}};
+    interp_case_bind(&few, in, 3);
     check_refused(&few, copy, "2 buffers and 1");
-    vy_case wrong = {.params = {.groups = {1}}};
-    vy_case_bind(&wrong, in, 3);
-    vy_case_bind(&wrong, out, 2);
+    interp_case wrong = {.params = {.groups = {1}}};
+    interp_case_bind(&wrong, in, 3);
+    interp_case_bind(&wrong, out, 2);
     check_refused(&wrong, copy, "'o' declares 3 elements for these arguments and 2 were bound");
     assert_int_equal(wrong.diag.binding, 1);
-    vy_case null_in = {.params = {.groups = {1}}};
-    vy_case_bind(&null_in, NULL, 3);
-    vy_case_bind(&null_in, out, 3);
+    interp_case null_in = {.params = {.groups = {1}}};
+    interp_case_bind(&null_in, NULL, 3);
+    interp_case_bind(&null_in, out, 3);
     check_refused(&null_in, copy, "'a' has no data");
-    vy_case null_out = {.params = {.groups = {1}}};
-    vy_case_bind(&null_out, in, 3);
-    vy_case_bind(&null_out, NULL, 3);
+    interp_case null_out = {.params = {.groups = {1}}};
+    interp_case_bind(&null_out, in, 3);
+    interp_case_bind(&null_out, NULL, 3);
     check_refused(&null_out, copy, "'o' has no data");
-    vy_case open_count = {.params = {.groups = {1}}};
-    vy_case_bind(&open_count, in, UINT32_MAX);
-    vy_case_bind(&open_count, out, 3);
+    interp_case open_count = {.params = {.groups = {1}}};
+    interp_case_bind(&open_count, in, UINT32_MAX);
+    interp_case_bind(&open_count, out, 3);
     check_refused(&open_count, copy, "'a' declares no count");
     CHECK(out, 9, 9, 9);
-    vy_case good = {.params = {.groups = {1}}};
-    vy_case_bind(&good, in, 3);
-    vy_case_bind(&good, out, UINT32_MAX);
-    vy_case_run_ok(&good, copy);
+    interp_case good = {.params = {.groups = {1}}};
+    interp_case_bind(&good, in, 3);
+    interp_case_bind(&good, out, UINT32_MAX);
+    interp_case_run_ok(&good, copy);
     CHECK(out, 1, 2, 3);
-    vy_case dropped = {.params = {.groups = {1}}};
-    vy_case_bind(&dropped, in, 3);
-    vy_case_bind(&dropped, NULL, UINT32_MAX);
-    vy_case_run_ok(&dropped, copy);
+    interp_case dropped = {.params = {.groups = {1}}};
+    interp_case_bind(&dropped, in, 3);
+    interp_case_bind(&dropped, NULL, UINT32_MAX);
+    interp_case_run_ok(&dropped, copy);
 }
 
 static void test_null_arguments_and_params_are_refused(void **state)
@@ -74,11 +74,11 @@ static void test_null_arguments_and_params_are_refused(void **state)
     uint32_t out[1] = {0};
     static const char text[] = "program t workgroup 1 out o : u32[1] param n : u32\n"
                                "kernel { o[0] = n }\n";
-    vy_case c = {.params = {.groups = {1}}};
-    vy_case_bind(&c, out, 1);
-    check_refused(&c, text, "1 parameters and 0");
-    vy_case_param(&c, 5);
-    vyre_program *program = vy_case_parse(text);
+    interp_case c = {.params = {.groups = {1}}};
+    interp_case_bind(&c, out, 1);
+    check_refused(&c, text, "take 1 words and 0");
+    interp_case_param(&c, 5);
+    vyre_program *program = interp_case_parse(text);
     c.params.buffers = c.buffers;
     c.params.params = NULL;
     assert_int_equal(vyre_interp_run(program, &c.params, NULL, &diag), VYRE_ERROR_INVALID_ARGUMENT);
@@ -93,12 +93,12 @@ static void test_null_arguments_and_params_are_refused(void **state)
 static void check_grid(vyre_interp_params params, const char *text, const char *part)
 {
     static uint32_t out[1];
-    vy_case c = {.params = params};
-    vy_case_bind(&c, out, 1);
+    interp_case c = {.params = params};
+    interp_case_bind(&c, out, 1);
     if (part) {
         check_refused(&c, text, part);
     } else {
-        vy_case_run_ok(&c, text);
+        interp_case_run_ok(&c, text);
     }
 }
 
@@ -127,15 +127,74 @@ static void test_grids_are_checked(void **state)
     check_grid((vyre_interp_params){.workgroup = {1024}}, over, NULL);
 }
 
+static const char from[] =
+    "program t workgroup 4, 2 grid from n uniform n : u32[] inout o : u32[4]\n"
+    "kernel { atomic_add(o[0], 1) atomic_max(o[1], num_groups.x)\n"
+    "  atomic_max(o[2], num_groups.y) atomic_max(o[3], num_groups.z) }\n";
+
+static void test_grid_from_reads_and_clamps_the_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n[3], most, groups[3];
+        int is_clamped;
+    } rows[] = {
+        {{3, 2, 5}, 0, {3, 2, 5}, 0},          {{3, 2, 5}, 30, {3, 2, 5}, 0},
+        {{3, 2, 5}, 29, {3, 2, 4}, 1},         {{3, 2, 5}, 5, {3, 1, 1}, 1},
+        {{3, 2, 5}, 2, {2, 1, 1}, 1},          {{UINT32_MAX, 7, 1}, 100, {100, 1, 1}, 1},
+        {{1, 1, UINT32_MAX}, 9, {1, 1, 9}, 1}, {{0, UINT32_MAX, 9}, 1, {0, UINT32_MAX, 9}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t n[4] = {rows[i].n[0], rows[i].n[1], rows[i].n[2], 77}, o[4] = {0};
+        interp_case c = {.params = {.max_groups = rows[i].most}};
+        interp_case_bind(&c, n, 4);
+        interp_case_bind(&c, o, 4);
+        interp_case_run_ok(&c, from);
+        uint32_t total = rows[i].groups[0] * rows[i].groups[1] * rows[i].groups[2];
+        assert_int_equal(o[0], 8 * total);
+        for (int d = 0; d < 3; d++) {
+            assert_int_equal(o[1 + d], total ? rows[i].groups[d] : 0);
+            assert_int_equal(c.report.groups[d], rows[i].groups[d]);
+        }
+        assert_int_equal(c.report.is_grid_clamped, rows[i].is_clamped);
+    }
+}
+
+static void test_grid_from_is_checked(void **state)
+{
+    (void)state;
+    uint32_t n[3] = {1, 1, 1}, o[4] = {0};
+    static const struct {
+        vyre_interp_params params;
+        uint32_t count;
+        const char *part;
+    } rows[] = {{{.groups = {1}}, 3, "grid from buffer 'n'"},
+                {{.elements = {1}}, 3, "grid from buffer 'n'"},
+                {{.workgroup = {8}}, 3, "cannot be overridden"},
+                {{.passes = 1}, 2, "fewer than 3 elements"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        interp_case c = {.params = rows[i].params};
+        interp_case_bind(&c, n, rows[i].count);
+        interp_case_bind(&c, o, 4);
+        check_refused(&c, from, rows[i].part);
+    }
+    interp_case none = {.params = {.passes = 0}};
+    interp_case_bind(&none, NULL, 3);
+    interp_case_bind(&none, o, 4);
+    check_refused(&none, from, "'n' has no data");
+    check_grid((vyre_interp_params){.groups = {1}, .max_groups = 3},
+               "program t inout o : u32[]\nkernel { }\n", "max_groups is 3");
+    assert_int_equal(o[0], 0);
+}
+
 static uint32_t count_invocations(vyre_interp_params params, const char *body)
 {
     uint32_t out[3] = {0};
     char text[400];
     (void)snprintf(text, sizeof text, "program t workgroup 4, 2 inout o : u32[]\nkernel { %s }\n",
                    body);
-    vy_case c = {.params = params};
-    vy_case_bind(&c, out, 3);
-    vy_case_run_ok(&c, text);
+    interp_case c = {.params = params};
+    interp_case_bind(&c, out, 3);
+    interp_case_run_ok(&c, text);
     return out[0];
 }
 
@@ -157,10 +216,11 @@ static void test_counts_may_depend_on_the_grid(void **state)
 {
     (void)state;
     uint32_t in[9] = {0}, out[3] = {0};
-    vy_case c = {.params = {.passes = 0}};
-    vy_case_bind(&c, in, 9);
-    vy_case_bind(&c, out, 3);
-    vy_case_run_ok(&c, "program t workgroup 4 grid over a in a : u32[] out o : u32[num_groups.x]\n"
+    interp_case c = {.params = {.passes = 0}};
+    interp_case_bind(&c, in, 9);
+    interp_case_bind(&c, out, 3);
+    interp_case_run_ok(&c,
+                       "program t workgroup 4 grid over a in a : u32[] out o : u32[num_groups.x]\n"
                        "kernel { o[wid.x] = len(o) }\n");
     CHECK(out, 3, 3, 3);
 }
@@ -169,13 +229,13 @@ static void test_the_callers_floating_point_environment_is_kept(void **state)
 {
     (void)state;
     uint32_t out[1] = {0};
-    vy_case c = {.params = {.groups = {1}}};
-    vy_case_bind(&c, out, 1);
+    interp_case c = {.params = {.groups = {1}}};
+    interp_case_bind(&c, out, 1);
 #if defined(FE_UPWARD)
     assert_int_equal(fesetround(FE_UPWARD), 0);
 #endif
-    vyre_result result = vy_case_run(&c, "program t workgroup 1 out o : f32[1] \n"
-                                         "kernel { o[0] = 1.0 / (2.0 + f32(gid.x) + 1.0) }\n");
+    vyre_result result = interp_case_run(&c, "program t workgroup 1 out o : f32[1] \n"
+                                             "kernel { o[0] = 1.0 / (2.0 + f32(gid.x) + 1.0) }\n");
 #if defined(FE_UPWARD)
     assert_int_equal(fegetround(), FE_UPWARD);
     assert_int_equal(fesetround(FE_TONEAREST), 0);
@@ -193,9 +253,9 @@ static void check_races(const char *body, uint64_t count, const char *part)
     (void)snprintf(text, sizeof text,
                    "program t workgroup 2\nshared s : u32[4] inout o : u32[]\nkernel {\n%s\n}\n",
                    body);
-    vy_case c = {.params = {.groups = {2}, .detect_races = 1}};
-    vy_case_bind(&c, out, 8);
-    vy_case_run_ok(&c, text);
+    interp_case c = {.params = {.groups = {2}, .detect_races = 1}};
+    interp_case_bind(&c, out, 8);
+    interp_case_run_ok(&c, text);
     if (c.report.race_count != count) {
         fail_msg("%u races, not %u in: %s", (unsigned)c.report.race_count, (unsigned)count, body);
     }
@@ -236,9 +296,9 @@ static void test_without_the_race_check_nothing_is_counted(void **state)
 {
     (void)state;
     uint32_t out[1] = {0};
-    vy_case c = {.params = {.groups = {4}}};
-    vy_case_bind(&c, out, 1);
-    vy_case_run_ok(&c, "program t workgroup 2 out o : u32[1]\nkernel { o[0] = gid.x }\n");
+    interp_case c = {.params = {.groups = {4}}};
+    interp_case_bind(&c, out, 1);
+    interp_case_run_ok(&c, "program t workgroup 2 out o : u32[1]\nkernel { o[0] = gid.x }\n");
     assert_int_equal(c.report.race_count, 0);
     assert_int_equal(out[0], 7);
 }
@@ -269,13 +329,13 @@ static void test_each_allocation_may_fail(void **state)
 {
     (void)state;
     vyre_program *program =
-        vy_case_parse("program t workgroup 64 grid over a fixpoint 2 until f\n"
-                      "in a : u32[] out o : u32[len(a)] scratch f : u32[1] shared s : u32[64]\n"
-                      "fn id(n : u32) -> u32 { var k : u32[40] k[n] = n return k[n] }\n"
-                      "kernel {\n"
-                      "    var big : u32[64]  big[lid.x] = id(a[gid.x])\n"
-                      "    for i in 0 .. 2 { let w = big[lid.x] grid_sync o[gid.x] += w }\n"
-                      "}\n");
+        interp_case_parse("program t workgroup 64 grid over a fixpoint 2 until f\n"
+                          "in a : u32[] out o : u32[len(a)] scratch f : u32[1] shared s : u32[64]\n"
+                          "fn id(n : u32) -> u32 { var k : u32[40] k[n] = n return k[n] }\n"
+                          "kernel {\n"
+                          "    var big : u32[64]  big[lid.x] = id(a[gid.x])\n"
+                          "    for i in 0 .. 2 { let w = big[lid.x] grid_sync o[gid.x] += w }\n"
+                          "}\n");
     static uint32_t in[1000], out[1000];
     for (uint32_t i = 0; i < 1000; i++) {
         in[i] = i % 40;
@@ -307,10 +367,10 @@ static void test_values_across_cuts_have_a_budget(void **state)
 {
     (void)state;
     uint32_t out[1] = {5};
-    vy_case c = {.params = {.groups = {1u << 24}}};
-    vy_case_bind(&c, out, 1);
-    assert_int_equal(vy_case_run(&c, "program t workgroup 64 out o : u32[1]\n"
-                                     "kernel { let v = gid.x grid_sync o[0] = v }\n"),
+    interp_case c = {.params = {.groups = {1u << 24}}};
+    interp_case_bind(&c, out, 1);
+    assert_int_equal(interp_case_run(&c, "program t workgroup 64 out o : u32[1]\n"
+                                         "kernel { let v = gid.x grid_sync o[0] = v }\n"),
                      VYRE_ERROR_OUT_OF_HOST_MEMORY);
     assert_non_null(strstr(c.diag.message, "grid_sync"));
     assert_int_equal(out[0], 5);
@@ -322,6 +382,8 @@ int main(void)
         cmocka_unit_test(test_buffers_are_checked_before_anything_is_written),
         cmocka_unit_test(test_null_arguments_and_params_are_refused),
         cmocka_unit_test(test_grids_are_checked),
+        cmocka_unit_test(test_grid_from_reads_and_clamps_the_counts),
+        cmocka_unit_test(test_grid_from_is_checked),
         cmocka_unit_test(test_overhanging_invocations_run_nothing_where_none_can_tell),
         cmocka_unit_test(test_counts_may_depend_on_the_grid),
         cmocka_unit_test(test_the_callers_floating_point_environment_is_kept),

@@ -1,5 +1,6 @@
 /* Every operator of the interpreter against literal results, at the edges first. */
 #include "codegen/interp/eval.h"
+#include "codegen/interp/float.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -36,8 +37,9 @@ typedef struct row {
 
 static uint32_t eval(const row *r, bool flush)
 {
-    uint32_t operands[4] = {r->x, r->y, r->z, r->w};
-    return vy_interp_eval(r->op, (vyre_type)r->result, (vyre_type)r->operand, operands, flush);
+    uint64_t operands[4] = {r->x, r->y, r->z, r->w};
+    return (uint32_t)vy_interp_eval(r->op, (vyre_type)r->result, (vyre_type)r->operand, operands,
+                                    flush);
 }
 
 static void check_rows(const row *rows, size_t count, bool flush)
@@ -459,7 +461,8 @@ static void test_arithmetic_equals_native_floats(void **state)
         uint32_t expected;
         memcpy(&expected, &result, sizeof expected);
         expected = isnan(result) ? NAN_ : expected;
-        uint32_t got = vy_interp_eval(op, VYRE_TYPE_F32, VYRE_TYPE_F32, bits, false);
+        const uint64_t operands[4] = {bits[0], bits[1], bits[2], 0};
+        uint32_t got = (uint32_t)vy_interp_eval(op, VYRE_TYPE_F32, VYRE_TYPE_F32, operands, false);
         if (got != expected) {
             fail_msg("%s %08x %08x %08x: %08x, not %08x", vy_op_get(op)->name, bits[0], bits[1],
                      bits[2], got, expected);
@@ -497,19 +500,36 @@ static void test_widen_and_narrow_are_exact(void **state)
 static void test_every_operator_is_total(void **state)
 {
     (void)state;
-    static const uint32_t values[] = {0, 1, ALL, MIN_, MAX_, NAN_, INF, ONE, 31, 32, DENORM};
+    static const uint64_t values[] = {0,
+                                      1,
+                                      ALL,
+                                      MIN_,
+                                      MAX_,
+                                      NAN_,
+                                      INF,
+                                      ONE,
+                                      31,
+                                      32,
+                                      DENORM,
+                                      UINT64_MAX,
+                                      0x80,
+                                      0xff,
+                                      63,
+                                      0x7e00,
+                                      0x7ff8ull << 48,
+                                      1ull << 63};
     for (uint32_t op = 0; op < VYRE_OP_COUNT + 3; op++) {
-        for (uint32_t type = 0; type < 6; type++) {
+        for (uint32_t type = 0; type < VYRE_TYPE_COUNT + 2; type++) {
             for (uint32_t i = 0; i < VY_COUNT_OF(values); i++) {
                 for (uint32_t j = 0; j < VY_COUNT_OF(values); j++) {
-                    uint32_t operands[4] = {values[i], values[j], values[j], values[i]};
+                    uint64_t operands[4] = {values[i], values[j], values[j], values[i]};
                     (void)vy_interp_eval((vyre_op)op, (vyre_type)type, (vyre_type)type, operands,
                                          (i & 1) != 0);
                 }
             }
         }
     }
-    uint32_t operands[4] = {1, 1, 1, 1};
+    uint64_t operands[4] = {1, 1, 1, 1};
     assert_int_equal(vy_interp_eval(VYRE_OP_NONE, VYRE_TYPE_U32, VYRE_TYPE_U32, operands, false),
                      0);
 }

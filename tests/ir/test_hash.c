@@ -29,6 +29,8 @@ typedef enum change {
     CHANGE_PASSES,
     CHANGE_LOOP_LIMIT,
     CHANGE_FAST_MATH,
+    CHANGE_GRID_OVER,
+    CHANGE_GRID_FROM,
     CHANGE_TABLE,
     CHANGE_COUNT,
     CHANGE_ARRAY_COUNT,
@@ -104,6 +106,12 @@ static hashes hash_of(change c)
                                      VYRE_TYPE_U32, num(b, c == CHANGE_COUNT ? 65 : 64));
     vyre_ref count = buffer(b, c == CHANGE_BUFFER_MODE ? VYRE_BUFFER_OUT : VYRE_BUFFER_INOUT,
                             "count", VYRE_TYPE_U32);
+    vyre_ref grid = vyre_build_buffer(b, VYRE_BUFFER_IN, "grid", VYRE_TYPE_U32, num(b, 3));
+    if (c == CHANGE_GRID_OVER) {
+        vyre_build_grid_over(b, grid);
+    } else if (c == CHANGE_GRID_FROM) {
+        vyre_build_grid_from(b, grid);
+    }
     vyre_build_param(b, c == CHANGE_PARAM_NAME ? "q" : "r",
                      c == CHANGE_PARAM_TYPE ? VYRE_TYPE_I32 : VYRE_TYPE_U32);
     vyre_ref table = vyre_build_table(b, "t", VYRE_TYPE_U32,

@@ -2,7 +2,7 @@
 #include "tests/ir/build.h"
 
 /* Meaning enough for the operators used here. */
-static uint32_t evaluate(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
+static uint64_t evaluate(vyre_op op, vyre_type result, vyre_type operand, const uint64_t *operands,
                          bool flush_denormals)
 {
     assert_false(flush_denormals);

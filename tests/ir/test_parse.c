@@ -41,6 +41,11 @@ static void test_header_is_read_whatever_its_order(void **state)
     assert_true(p->fast_math);
     assert_int_equal(p->passes, 1);
     vyre_program_destroy(&p);
+
+    p = parse_ok("program x grid from n in n : u32[] kernel { let from = 1 }");
+    assert_string_equal(p->buffers.data[p->grid_from].name, "n");
+    assert_int_equal(p->grid_over, 0);
+    vyre_program_destroy(&p);
 }
 
 static void test_buffers_have_modes_types_and_counts(void **state)
@@ -63,7 +68,7 @@ static void test_buffers_have_modes_types_and_counts(void **state)
     assert_int_equal(root(p, &p->buffers.data[2].count)->op, VYRE_OP_LENGTH);
     assert_int_equal(p->buffers.data[3].type, VYRE_TYPE_BOOL);
     assert_int_equal(root(p, &p->buffers.data[4].count)->op, VYRE_OP_MUL);
-    assert_int_equal(root(p, &p->buffers.data[7].count)->bits, 8);
+    assert_int_equal(root(p, &p->buffers.data[7].count)->bits[0], 8);
     assert_string_equal(p->buffers.data[8].name, "keep");
     vyre_program_destroy(&p);
 }
@@ -116,8 +121,8 @@ static void test_atomics_take_operands_and_orders(void **state)
         assert_int_equal(top(p, i)->order, rows[i].order);
         assert_int_equal(top(p, i)->result != 0, i > 0 && i < 4);
     }
-    assert_int_equal(root(p, &top(p, 1)->y)->bits, 2);
-    assert_int_equal(root(p, &top(p, 1)->z)->bits, 3);
+    assert_int_equal(root(p, &top(p, 1)->y)->bits[0], 2);
+    assert_int_equal(root(p, &top(p, 1)->z)->bits[0], 3);
     vyre_program_destroy(&p);
 }
 
@@ -134,7 +139,7 @@ static void test_for_takes_step_and_down_in_any_order(void **state)
         const vy_stmt *loop = top(p, i);
         assert_int_equal(loop->kind, VY_STMT_FOR);
         assert_int_equal(loop->down, rows[i].down);
-        assert_int_equal(loop->z.root ? root(p, &loop->z)->bits : 0, rows[i].step);
+        assert_int_equal(loop->z.root ? root(p, &loop->z)->bits[0] : 0, rows[i].step);
         assert_int_equal(p->vars.data[loop->result].type, i == 2 ? VYRE_TYPE_I32 : VYRE_TYPE_U32);
     }
     vyre_program_destroy(&p);
@@ -257,7 +262,7 @@ static void test_literals_have_types_and_bits(void **state)
         const vy_expr *literal = root(p, &top(p, 0)->x);
         assert_int_equal(literal->op, VYRE_OP_LITERAL);
         assert_int_equal(literal->type, rows[i].type);
-        assert_int_equal(literal->bits, rows[i].bits);
+        assert_int_equal(literal->bits[0], rows[i].bits);
         vyre_program_destroy(&p);
     }
 }
@@ -311,20 +316,20 @@ static void test_constants_are_computed(void **state)
         snprintf(text, sizeof text, "program x const P = 7 const C = %s kernel { }", rows[i].text);
         vyre_program *p = parse_ok(text);
         assert_int_equal(p->constants.data[2].type, rows[i].type);
-        assert_int_equal(p->constants.data[2].bits, rows[i].bits);
+        assert_int_equal(p->constants.data[2].bits[0], rows[i].bits);
         vyre_program_destroy(&p);
     }
     vyre_program *p =
         parse_ok("program x const A : f32 = 3 const B : i32 = -4\n"
                  "const T : f32[3] = [1, -2.5, nan,] const U : bool[] = [true, false]\n"
                  "kernel { }");
-    assert_int_equal(p->constants.data[1].bits, 0x40400000u);
+    assert_int_equal(p->constants.data[1].bits[0], 0x40400000u);
     assert_int_equal(p->constants.data[2].type, VYRE_TYPE_I32);
-    assert_int_equal(p->constants.data[2].bits, 0xfffffffcu);
+    assert_int_equal(p->constants.data[2].bits[0], 0xfffffffcu);
     assert_int_equal(p->tables.data[1].count, 3);
-    assert_int_equal(p->tables.data[1].bits[1], 0xc0200000u);
-    assert_int_equal(p->tables.data[1].bits[2], 0x7fc00000u);
-    assert_int_equal(p->tables.data[2].bits[0], 1);
+    assert_int_equal(vy_table_value(&p->tables.data[1], 1, 0), 0xc0200000u);
+    assert_int_equal(vy_table_value(&p->tables.data[1], 2, 0), 0x7fc00000u);
+    assert_int_equal(vy_table_value(&p->tables.data[2], 0, 0), 1);
     vyre_program_destroy(&p);
 }
 
@@ -387,8 +392,8 @@ static void test_words_without_a_fixed_place_are_names(void **state)
     accept("program kernel kernel { }");
 }
 
-/* The text between the n-th pair of lines of three back quotes. */
-static void read_example(const char *path, uint32_t n, vy_text *out)
+/* The text between the n-th pair of lines of three back quotes; false where there are fewer. */
+static bool read_example(const char *path, uint32_t n, vy_text *out)
 {
     char line[512];
     uint32_t fences = 0;
@@ -402,20 +407,30 @@ static void read_example(const char *path, uint32_t n, vy_text *out)
         }
     }
     fclose(file);
-    assert_true(out->size > 100 && !out->failed);
+    assert_true(fences % 2 == 0 && !out->failed);
+    return out->size > 0;
 }
 
+/* Blocks without a program's name are parts of one. */
 static void test_examples_of_the_documentation_are_valid(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        vy_text text;
+    uint32_t count = 0;
+    for (bool more = true; more; count += more) {
+        vy_text text, example;
         vy_text_init(&text, NULL);
-        vy_text_printf(&text, "%s", i == 1 ? "program x workgroup 64\n" : "");
-        read_example(VYRE_SOURCE_DIR "/docs/language.md", i, &text);
-        round_trip(text.data);
+        vy_text_init(&example, NULL);
+        more = read_example(VYRE_SOURCE_DIR "/docs/language.md", count, &example);
+        if (more) {
+            bool is_whole = strncmp(example.data, "program ", 8) == 0 ||
+                            strstr(example.data, "\nprogram ") != NULL;
+            vy_text_printf(&text, "%s%s", is_whole ? "" : "program x workgroup 64\n", example.data);
+            round_trip(text.data);
+        }
+        vy_text_finish(&example);
         vy_text_finish(&text);
     }
+    assert_true(count >= 5);
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -596,15 +611,25 @@ static const char sample[] = KERNEL(
     "for i in 0 .. x step 2 down { continue } while y > 1 { break }\n"
     "region \"a\\\"b\" { barrier } grid_sync g[0] = select(true, -inf, bitcast<f32>(1)) return");
 
-static void test_every_prefix_is_read_or_refused(void **state)
+/* The same for types, vectors and subgroups. */
+static const char typed_sample[] =
+    "program t workgroup 64 subgroup 32 param p : u64 param v : f32x4 const C = -1.5h\n"
+    "const V = u32x2(1, 2) const T : bf16[] = [1, inf, bitcast<f32>(0xff810000)]\n"
+    "const W : i32x2[] = [i32x2(1, -2), i32x2(3)] inout b : u64[] inout h : f16[] out o : u8[4]\n"
+    "fn f(x: f32x2, c: bool2) -> f32x2 { return select(c, x.yx, x * 2) } kernel {\n"
+    "let a = b[5ul] + 0x10 let d : i8 = -128 var e = f32x4(v.xy, T[0], 1) e.w += 0.5\n"
+    "let g = f(v.zw, v.xy < 1).y let s = subgroup_shuffle(e, lane ^ 1) subgroup_elect()\n"
+    "let m = atomic_max(b[0], p) let t = subgroup_ballot(any(v == 1)) h[0] = fma(h[1], C, inf)\n"
+    "o[t.x] = bitcast<u8>(d) + u8(W[1].y) let z = f64(g) / 3.0d + nan }\n";
+
+static void check_prefixes(const char *whole, size_t size, size_t expected)
 {
-    (void)state;
-    size_t accepted = 0, size = sizeof sample - 1;
+    size_t accepted = 0;
     for (size_t i = 0; i <= size; i++) {
         /* A copy of exactly that size, so that a read behind its end is seen. */
         char *copy = malloc(i + 1);
         assert_non_null(copy);
-        memcpy(copy, sample, i);
+        memcpy(copy, whole, i);
         char *exact = realloc(copy, i ? i : 1);
         assert_non_null(exact);
         vyre_program *program = NULL;
@@ -622,42 +647,56 @@ static void test_every_prefix_is_read_or_refused(void **state)
         vyre_program_destroy(&program);
         free(exact);
     }
-    assert_int_equal(accepted, 2); /* with and without the last line end */
+    assert_int_equal(accepted, expected);
 }
 
-static void test_damaged_texts_do_not_crash(void **state)
+static void test_every_prefix_is_read_or_refused(void **state)
 {
     (void)state;
+    /* Each with and without the last line end. */
+    check_prefixes(sample, sizeof sample - 1, 2);
+    check_prefixes(typed_sample, sizeof typed_sample - 1, 2);
+    round_trip(typed_sample);
+}
+
+static void check_damages(const char *whole, size_t size)
+{
     uint64_t seed = 20240607;
     static const char bytes[] = "(){}[]<>=!&|+-*/%^~.,:;\"\\#'0x1u_aeif \n\t\xff";
     for (uint32_t i = 0; i < 4000; i++) {
-        char text[sizeof sample];
-        memcpy(text, sample, sizeof sample);
+        char text[2048];
+        assert_true(size < sizeof text);
+        memcpy(text, whole, size + 1);
         for (uint32_t change = 0; change <= i % 4; change++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
-            size_t at = (size_t)(seed >> 33) % (sizeof sample - 1);
-            size_t from = (size_t)(seed >> 17) % (sizeof sample - 1);
+            size_t at = (size_t)(seed >> 33) % size;
+            size_t from = (size_t)(seed >> 17) % size;
             if (i % 3 == 0) {
-                text[at] = sample[from];
+                text[at] = whole[from];
             } else if (i % 3 == 1) {
                 text[at] = bytes[(seed >> 20) % sizeof bytes];
             } else {
-                memmove(text + at, text + at + 1, sizeof sample - 1 - at);
+                memmove(text + at, text + at + 1, size - at);
             }
         }
         vyre_program *program = NULL;
         vyre_diag diag;
-        vyre_result result =
-            vyre_program_parse(text, sizeof sample - 1, NULL, NULL, &program, &diag);
+        vyre_result result = vyre_program_parse(text, size, NULL, NULL, &program, &diag);
         assert_true(result == VYRE_OK ? program != NULL
                                       : program == NULL && strstr(diag.message, "Fix: ") != NULL);
         vyre_program_destroy(&program);
     }
 }
 
-static void test_every_failed_allocation_is_an_error(void **state)
+static void test_damaged_texts_do_not_crash(void **state)
 {
     (void)state;
+    check_damages(sample, sizeof sample - 1);
+    check_damages(typed_sample, sizeof typed_sample - 1);
+}
+
+static void check_failed_allocations(const char *text, size_t size)
+{
     vyre_result result = VYRE_ERROR_OUT_OF_HOST_MEMORY;
     size_t n = 1;
     for (; result != VYRE_OK; n++) {
@@ -665,7 +704,7 @@ static void test_every_failed_allocation_is_an_error(void **state)
         vyre_allocator allocator = vy_fail_allocator_get(&memory);
         vyre_program *program = NULL;
         vyre_diag diag;
-        result = vyre_program_parse(sample, sizeof sample - 1, NULL, &allocator, &program, &diag);
+        result = vyre_program_parse(text, size, NULL, &allocator, &program, &diag);
         if (result != VYRE_OK) {
             assert_int_equal(result, VYRE_ERROR_OUT_OF_HOST_MEMORY);
             assert_int_equal(diag.code, VYRE_ERROR_OUT_OF_HOST_MEMORY);
@@ -677,6 +716,13 @@ static void test_every_failed_allocation_is_an_error(void **state)
         assert_true(n < 10000);
     }
     assert_true(n > 5);
+}
+
+static void test_every_failed_allocation_is_an_error(void **state)
+{
+    (void)state;
+    check_failed_allocations(sample, sizeof sample - 1);
+    check_failed_allocations(typed_sample, sizeof typed_sample - 1);
 }
 
 int main(void)

@@ -78,6 +78,72 @@ static void test_validate_grid_over(void **state)
     finish_error(b, 3, "whose count follows the grid by num_groups");
 }
 
+static void test_validate_grid_from(void **state)
+{
+    (void)state;
+    static const struct {
+        vyre_buffer_mode mode;
+        vyre_type type;
+        int ok;
+    } rows[] = {{VYRE_BUFFER_IN, VYRE_TYPE_U32, 1},      {VYRE_BUFFER_UNIFORM, VYRE_TYPE_U32, 1},
+                {VYRE_BUFFER_IN, VYRE_TYPE_I32, 0},      {VYRE_BUFFER_INOUT, VYRE_TYPE_U32, 0},
+                {VYRE_BUFFER_SCRATCH, VYRE_TYPE_U32, 0}, {VYRE_BUFFER_OUT, VYRE_TYPE_U32, 0},
+                {VYRE_BUFFER_SHARED, VYRE_TYPE_U32, 0}};
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        vyre_builder *b = start();
+        vyre_builder_at(b, 4, 1);
+        vyre_build_workgroup(b, 4, 4, 4);
+        vyre_build_grid_from(b, vyre_build_buffer(b, rows[i].mode, "n", rows[i].type, num(b, 3)));
+        if (rows[i].ok) {
+            finish_ok(b);
+        } else {
+            finish_error(b, 4, "the buffer `n` of `grid from`");
+        }
+    }
+    vyre_builder *b = start();
+    vyre_ref n = buffer(b, VYRE_BUFFER_IN, "n", VYRE_TYPE_U32);
+    vyre_build_grid_from(b, n);
+    vyre_build_grid_over(b, n);
+    finish_error(b, 0, "grid over");
+}
+
+/* The host does not know it. */
+static void test_validate_num_groups_with_grid_from(void **state)
+{
+    (void)state;
+    vyre_builder *b = start();
+    vyre_build_grid_from(b, buffer(b, VYRE_BUFFER_IN, "n", VYRE_TYPE_U32));
+    vyre_builder_at(b, 3, 1);
+    vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32,
+                      vyre_build_builtin(b, VYRE_BUILTIN_NUM_GROUPS_Y));
+    finish_error(b, 3, "the device alone knows num_groups");
+    for (int has_sync = 0; has_sync < 2; has_sync++) {
+        b = start();
+        vyre_build_grid_from(b, buffer(b, VYRE_BUFFER_IN, "n", VYRE_TYPE_U32));
+        vyre_build_for_begin(b, "i", num(b, 0), vyre_build_builtin(b, VYRE_BUILTIN_NUM_GROUPS_X),
+                             NO_EXPR);
+        vyre_builder_at(b, 5, 1);
+        if (has_sync) {
+            vyre_build_grid_sync(b);
+        }
+        vyre_build_end(b);
+        if (has_sync) {
+            finish_error(b, 5,
+                         "`num_groups.x`. Fix: use only literals, params, indices of such "
+                         "loops, lengths of buffers that are not shared and group_size (with "
+                         "`grid from` the device alone knows num_groups) there");
+        } else {
+            finish_ok(b);
+        }
+    }
+    b = start();
+    vyre_build_for_begin(b, "i", num(b, 0), vyre_build_builtin(b, VYRE_BUILTIN_NUM_GROUPS_X),
+                         NO_EXPR);
+    vyre_build_grid_sync(b);
+    vyre_build_end(b);
+    finish_ok(b);
+}
+
 static void test_validate_buffer_counts(void **state)
 {
     (void)state;
@@ -107,7 +173,7 @@ static void test_validate_buffer_counts(void **state)
     b = start();
     vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32,
                       vyre_build_cast(b, VYRE_TYPE_U32, vyre_build_f32(b, 4)));
-    finish_error(b, 0, "without f32");
+    finish_error(b, 0, "over bool, u32 and i32");
     b = start();
     vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32, vyre_build_i32(b, 4));
     finish_error(b, 0, "the count of a buffer is i32, but u32 is needed");
@@ -615,6 +681,8 @@ int main(void)
         cmocka_unit_test(test_validate_workgroup_sizes),
         cmocka_unit_test(test_validate_fixpoint_and_its_flag),
         cmocka_unit_test(test_validate_grid_over),
+        cmocka_unit_test(test_validate_grid_from),
+        cmocka_unit_test(test_validate_num_groups_with_grid_from),
         cmocka_unit_test(test_validate_buffer_counts),
         cmocka_unit_test(test_validate_limits_of_declarations),
         cmocka_unit_test(test_validate_names_are_unique),

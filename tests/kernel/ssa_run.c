@@ -97,7 +97,7 @@ static void make_buffers(runner *r, const vy_kernel_env *env)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
-            r->buffers[i].count = program->exprs.data[buffer->count.root].bits;
+            r->buffers[i].count = (uint32_t)program->exprs.data[buffer->count.root].bits[0];
             r->buffers[i].words = calloc(r->buffers[i].count + 1u, 4);
             continue;
         }
@@ -126,6 +126,54 @@ static void give_outputs(runner *r)
             }
         }
         free(r->buffers[i].words);
+    }
+}
+
+/* ---- Claims ----------------------------------------------------------------------------------
+ */
+
+/* What a pass has proved holds, whenever the instruction runs. */
+static void check_claim(runner *r, const vy_ssa *form, const invocation *at, uint32_t index)
+{
+    const vy_ins *ins = &form->ins.data[index];
+    uint32_t x = at->values[ins->arg[0]], y = at->values[ins->arg[1]], count = 0;
+    bool holds = false;
+    switch ((int)ins->op) {
+    case VYRE_OP_LOAD:
+    case VY_SSA_STORE:
+    case VY_SSA_ATOMIC:
+        count = r->buffers[ins->ref].count;
+        holds = x < count;
+        break;
+    case VYRE_OP_TABLE:
+        count = r->program->tables.data[ins->ref].count;
+        holds = x < count;
+        break;
+    case VY_SSA_ARRAY_LOAD:
+    case VY_SSA_ARRAY_STORE:
+        count = form->arrays.data[ins->ref].count;
+        holds = x < count;
+        break;
+    case VYRE_OP_SHL:
+    case VYRE_OP_SHR:
+    case VYRE_OP_ROTATE_LEFT:
+    case VYRE_OP_ROTATE_RIGHT:
+        holds = y < vyre_type_size((vyre_type)ins->type) * 8;
+        break;
+    case VYRE_OP_DIV:
+    case VYRE_OP_REM:
+        holds = y != 0 && (!vy_type_is_signed((vyre_type)ins->type) ||
+                           vy_type_signed_value((vyre_type)ins->type, y) != -1 ||
+                           x != 1u << (vy_type_width((vyre_type)ins->type) - 1));
+        break;
+    default:
+        break;
+    }
+    if (!holds && !r->error) {
+        snprintf(r->text, sizeof r->text,
+                 "%%%u is unchecked and wrong: operands %u, %u, count %u, line %u", (unsigned)index,
+                 (unsigned)x, (unsigned)y, (unsigned)count, (unsigned)ins->loc.line);
+        fail(r, r->text);
     }
 }
 
@@ -167,7 +215,7 @@ static uint32_t atomic(uint32_t old, const vy_ins *ins, vyre_type type, uint32_t
         [VYRE_ATOMIC_AND] = VYRE_OP_AND, [VYRE_ATOMIC_OR] = VYRE_OP_OR,
         [VYRE_ATOMIC_XOR] = VYRE_OP_XOR,
     };
-    uint32_t operands[4] = {old, x, 0, 0};
+    uint64_t operands[4] = {old, x, 0, 0};
     switch (ins->atomic) {
     case VYRE_ATOMIC_LOAD:
         return old;
@@ -177,7 +225,7 @@ static uint32_t atomic(uint32_t old, const vy_ins *ins, vyre_type type, uint32_t
     case VYRE_ATOMIC_COMPARE_EXCHANGE:
         return old == x ? y : old;
     default:
-        return vy_interp_eval(ops[ins->atomic], type, type, operands, false);
+        return (uint32_t)vy_interp_eval(ops[ins->atomic], type, type, operands, false);
     }
 }
 
@@ -198,13 +246,14 @@ static void record(runner *r, uint32_t lane, uint32_t site)
 
 static uint32_t pure(runner *r, const vy_ssa *form, const invocation *at, const vy_ins *ins)
 {
-    uint32_t operands[4] = {0, 0, 0, 0}, count = vy_ssa_operand_count(ins);
+    uint64_t operands[4] = {0, 0, 0, 0};
+    uint32_t count = vy_ssa_operand_count(ins);
     for (uint32_t i = 0; i < count; i++) {
         operands[i] = at->values[ins->arg[i]];
     }
     vyre_type type = (vyre_type)form->ins.data[ins->arg[0]].type;
-    uint32_t value = vy_interp_eval((vyre_op)ins->op, (vyre_type)ins->type, type, operands,
-                                    r->params->flush_denormals);
+    uint32_t value = (uint32_t)vy_interp_eval((vyre_op)ins->op, (vyre_type)ins->type, type,
+                                              operands, r->params->flush_denormals);
     bool keeps = ins->op == VYRE_OP_SELECT || ins->op == VYRE_OP_BITCAST ||
                  (ins->op == VYRE_OP_CAST && type == VYRE_TYPE_F32);
     bool is_nan = (value & 0x7fffffffu) > 0x7f800000u;
@@ -253,19 +302,17 @@ static uint32_t execute(runner *r, const vy_ssa *form, invocation *at, uint32_t 
     uint32_t value, index;
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
-        return ins->bits;
+        return (uint32_t)ins->bits;
     case VYRE_OP_BUILTIN:
         return builtin(r, lane, ins->ref);
     case VYRE_OP_PARAM:
-        value = r->params->params[ins->ref - 1];
+        value = r->params->params[r->program->params.data[ins->ref].word + ins->bits];
         return ins->type == VYRE_TYPE_BOOL ? value != 0 : value;
     case VYRE_OP_LENGTH:
         return r->buffers[ins->ref].count;
     case VYRE_OP_TABLE:
         index = at->values[ins->arg[0]];
-        return index < r->program->tables.data[ins->ref].count
-                   ? r->program->tables.data[ins->ref].bits[index]
-                   : 0;
+        return (uint32_t)vy_table_value(&r->program->tables.data[ins->ref], index, 0);
     case VYRE_OP_LOAD:
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
@@ -365,6 +412,10 @@ static bool run_invocation(runner *r, const vy_ssa *form, invocation *at, uint32
         if (ins->op == VY_SSA_BARRIER) {
             return true;
         }
+        if (ins->unchecked) {
+            check_claim(r, form, at, index);
+        }
+        r->report->unchecked += ins->unchecked;
         at->values[index] = execute(r, form, at, lane, ins);
     }
     return false;

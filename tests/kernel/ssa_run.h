@@ -1,6 +1,7 @@
 /* Runs a program's SSA forms on the host: what a correct emitter and device would make of them.
- * Reads the form alone, apart from the meaning of operators, which is the interpreter's; NaNs made
- * by arithmetic get other bits on purpose, as on devices. */
+ * Checks whatever passes claim of an instruction, whenever it runs. Reads the form alone, apart
+ * from the meaning of operators, which is the interpreter's; NaNs made by arithmetic get other bits
+ * on purpose, as on devices. */
 #ifndef VY_TESTS_SSA_RUN_H
 #define VY_TESTS_SSA_RUN_H
 
@@ -20,6 +21,7 @@ typedef struct ssa_run_params {
 
 typedef struct ssa_run_report {
     uint32_t passes, segments;
+    uint64_t unchecked; /* instructions run that a pass proved safe: each was checked */
     vyre_fault_record record;
 } ssa_run_report;
 

@@ -150,6 +150,26 @@ static void test_kernel_agnostic_and_inexact(void **state)
     k = compile("program a\nworkgroup 64\nfast_math\ninout y : f32[]\nkernel { y[gid.x] = 1.0 }");
     assert_int_equal(vyre_kernel_is_inexact(k), 1);
     vyre_kernel_destroy(&k);
+    static const struct {
+        const char *type, *statement;
+        int is_inexact;
+    } joined[] = {
+        {"f32", "atomic_add(y[0], 1.0)", 1},
+        {"u32", "atomic_add(y[0], 1)", 0},
+        {"f32", "let s = subgroup_add(1.5) y[gid.x] = s", 1},
+        {"f32x2", "let s = subgroup_exclusive_mul(y[gid.x]) y[gid.x] = s", 1},
+        {"f64", "let s = subgroup_inclusive_add(y[gid.x]) y[gid.x] = s", 1},
+        {"f32", "let s = subgroup_max(y[gid.x]) y[gid.x] = s", 0},
+        {"i32", "let s = subgroup_add(y[gid.x]) y[gid.x] = s", 0},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(joined); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "program a\nworkgroup 64\ninout y : %s[]\nkernel { %s }",
+                 joined[i].type, joined[i].statement);
+        k = compile(text);
+        assert_int_equal(vyre_kernel_is_inexact(k), joined[i].is_inexact);
+        vyre_kernel_destroy(&k);
+    }
 }
 
 static void test_kernel_without_statements(void **state)
@@ -362,7 +382,7 @@ static void test_kernel_dumps_after_a_pass(void **state)
     d = (dumped){0};
     params.dump_after = "fold";
     k = compile_with(everything, &params);
-    assert_int_equal(d.calls, 2);
+    assert_int_equal(d.calls, 4); /* fold runs twice */
     assert_true(d.has_fold);
     vyre_kernel_destroy(&k);
 }
@@ -418,7 +438,7 @@ static void test_kernel_refuses_bad_params(void **state)
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "target");
     params = (vyre_kernel_params){.interface = (vyre_interface)3};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "interface");
-    params = (vyre_kernel_params){.float_modes = 8};
+    params = (vyre_kernel_params){.float_modes = 64};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "float modes");
     params = (vyre_kernel_params){.dump_after = "unroll", .dump = on_dump};
     refuse(program, &params, VYRE_ERROR_INVALID_ARGUMENT, "unroll");

@@ -151,8 +151,9 @@ static void expect_equal_schedules(const vyre_kernel *a, const vyre_kernel *b)
 static void expect_equal_variants(const vyre_kernel *a, const vyre_kernel *b)
 {
     for (uint32_t v = 0; v < 4; v++) {
-        vy_variant variant = {v & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
-                              (v & 2) != 0};
+        vy_variant variant = {.interface =
+                                  v & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+                              .is_aliased = (v & 2) != 0};
         for (uint32_t i = 0; i < vyre_kernel_segment_count(a); i++) {
             const uint32_t *x, *y;
             uint32_t x_count, y_count;
@@ -369,6 +370,52 @@ static void test_kernel_file_variants_are_not_compiled(void **state)
     drop_bytes(&file);
 }
 
+/* Joined atomics are a choice where the program has any, and old values only with reconvergence. */
+static void test_kernel_file_keeps_joined_words_apart(void **state)
+{
+    (void)state;
+    static const char counts[] = "program counts\nworkgroup 8\ninout n : u32[]\nkernel {\n"
+                                 "let k = atomic_add(n[0], 1)\natomic_max(n[1], gid.x)\n"
+                                 "n[k + 2] = 1 }\n";
+    static const vyre_kernel_params kinds[4] = {
+        {.aggregate = 0},
+        {.aggregate = VYRE_AGGREGATE_ALL},
+        {.aggregate = VYRE_AGGREGATE_ALL, .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_ALL, .interface = VYRE_INTERFACE_ADDRESS}};
+    static const vyre_kernel_params same[] = {
+        {.aggregate = VYRE_AGGREGATE_SHARED}, /* of which there are none */
+        {.aggregate = VYRE_AGGREGATE_STORAGE},
+        {.aggregate = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_STORAGE,
+         .interface = VYRE_INTERFACE_ADDRESS,
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL}};
+    vyre_kernel *kernels[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        kernels[i] = compile_text(counts, &kinds[i]);
+    }
+    bytes file = save_kernels((const vyre_kernel *const *)kernels, 4);
+    for (uint32_t i = 0; i < 8; i++) {
+        vyre_kernel *loaded = load_kernel(file, i < 4 ? &kinds[i] : &same[i - 4]);
+        assert_int_equal(vyre_kernel_is_precompiled(loaded), 1);
+        expect_equal(kernels[i % 4], loaded);
+        /* The other interface's words are joined as its own are. */
+        expect_equal_variants(kernels[i % 4], loaded);
+        vyre_kernel_destroy(&loaded);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_segment_info a, b;
+        vyre_kernel_segment(kernels[i], 0, &a);
+        vyre_kernel_segment(kernels[(i + 1) % 4], 0, &b);
+        assert_true(a.word_count != b.word_count ||
+                    memcmp(a.words, b.words, 4 * (size_t)a.word_count) != 0);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_kernel_destroy(&kernels[i]);
+    }
+    drop_bytes(&file);
+}
+
 /* ---- Errors of saving ------------------------------------------------------------------------ */
 
 static void expect_save_error(const vyre_kernel *const *kernels, uint32_t count, vyre_result wanted,
@@ -507,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_kernel_file_of_generated_programs),
         cmocka_unit_test(test_kernel_file_holds_every_choice),
         cmocka_unit_test(test_kernel_file_variants_are_not_compiled),
+        cmocka_unit_test(test_kernel_file_keeps_joined_words_apart),
         cmocka_unit_test(test_kernel_save_refuses_what_does_not_fit_together),
         cmocka_unit_test(test_kernel_save_refuses_what_text_cannot_say),
         cmocka_unit_test(test_kernel_load_survives_every_failed_allocation),

@@ -178,8 +178,9 @@ static void test_kernel_load_names_the_damage(void **state)
     expect_damage(file, l.sets, 1, "something follows its end");
     expect_damage(file, l.sets + 4, 2, "no target, interface or float modes");
     expect_damage(file, l.sets + 8, 2, "no target, interface or float modes");
-    expect_damage(file, l.sets + 12, 8, "no target, interface or float modes");
-    expect_damage(file, l.sets + 16, 4, "no target, interface or float modes");
+    expect_damage(file, l.sets + 12, 64, "no target, interface or float modes");
+    expect_damage(file, l.sets + 16, 12, "no target, interface or float modes");
+    expect_damage(file, l.sets + 16, 128, "no target, interface or float modes");
     expect_damage(file, l.sets + 4, 1, "a module's version of SPIR-V is not its target's");
     expect_damage(file, l.first_words, 0xffffffff, "it ends within a set of words");
     expect_damage(file, l.first_words, 4, "a module is not SPIR-V");
@@ -234,8 +235,9 @@ static void test_kernel_load_does_not_mix_libraries(void **state)
     set_u32(file, l.segments + 4, 0);
     seal(file);
     kernels[0] = load_kernel(file, NULL);
-    assert_int_equal(vy_kernel_variant(kernels[0], (vy_variant){VYRE_INTERFACE_ADDRESS, false}, 0,
-                                       &words, &count, &diag),
+    assert_int_equal(vy_kernel_variant(kernels[0],
+                                       (vy_variant){.interface = VYRE_INTERFACE_ADDRESS}, 0, &words,
+                                       &count, &diag),
                      VYRE_ERROR_IO);
     assert_null(words);
     vyre_kernel_destroy(&kernels[0]);
@@ -271,10 +273,10 @@ static void test_kernel_load_refuses_other_files(void **state)
     expect_load_error(longer, VYRE_ERROR_IO, "something follows its end");
     free(longer.data);
     set_u32(file, 4, VY_KERNEL_FILE_VERSION + 1);
-    expect_load_error(file, VYRE_ERROR_IO, "is of version 2, and this library reads version 1");
+    expect_load_error(file, VYRE_ERROR_IO, "is of version 3, and this library reads version 2");
     drop_bytes(&file);
     expect_load_error((bytes){(unsigned char *)"program p", 9}, VYRE_ERROR_IO, "no kernel file");
-    expect_load_error((bytes){(unsigned char *)"VYRK\1\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
+    expect_load_error((bytes){(unsigned char *)"VYRK\2\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
                                                "12345678",
                               24},
                       VYRE_ERROR_IO, "its end is missing");

@@ -33,10 +33,10 @@ static const char text[] =
     "    y[gid.x] = old + w[0]\n"
     "}\n";
 
-static const vy_variant all[4] = {{VYRE_INTERFACE_DESCRIPTOR, false},
-                                  {VYRE_INTERFACE_DESCRIPTOR, true},
-                                  {VYRE_INTERFACE_ADDRESS, false},
-                                  {VYRE_INTERFACE_ADDRESS, true}};
+static const vy_variant all[4] = {{.interface = VYRE_INTERFACE_DESCRIPTOR},
+                                  {.interface = VYRE_INTERFACE_DESCRIPTOR, .is_aliased = true},
+                                  {.interface = VYRE_INTERFACE_ADDRESS},
+                                  {.interface = VYRE_INTERFACE_ADDRESS, .is_aliased = true}};
 
 static vyre_program *parse(const char *source)
 {
@@ -140,6 +140,61 @@ static void count_dump(void *user, uint32_t segment, const char *pass, const cha
     (void)pass;
     (void)dumped;
     ++*(uint32_t *)user;
+}
+
+/* Bindings of more than 2^31 elements: compiled when asked for, and never a kernel's own. */
+static void test_wide_variants_are_of_the_address_form(void **state)
+{
+    (void)state;
+    for (uint32_t own = 0; own < 4; own++) {
+        vyre_kernel *kernel = compile(text, (vyre_kernel_params){0}, all[own]);
+        assert_false(vy_kernel_own_variant(kernel).is_wide);
+        for (uint32_t i = 0; i < 4; i++) {
+            vy_variant wide = all[i];
+            const uint32_t *words, *others;
+            uint32_t count, other_count;
+            wide.is_wide = true;
+            assert_int_equal(vy_kernel_variant(kernel, wide, 1, &words, &count, NULL), VYRE_OK);
+            assert_int_equal(vy_kernel_variant(kernel, all[i], 1, &others, &other_count, NULL),
+                             VYRE_OK);
+            if (all[i].interface == VYRE_INTERFACE_ADDRESS) {
+                assert_true(count > other_count);
+            } else {
+                assert_ptr_equal(words, others);
+            }
+        }
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
+/* Made for measurements: smaller words in every variant, and no file of them. */
+static void test_unchecked_kernels_are_for_measurements(void **state)
+{
+    (void)state;
+    vyre_program *program = parse(text);
+    vyre_kernel *checked = NULL, *unchecked = NULL;
+    vyre_diag diag;
+    assert_int_equal(vyre_kernel_compile(program, NULL, &checked, &diag), VYRE_OK);
+    assert_int_equal(vy_kernel_compile_unchecked(program, NULL, &unchecked, &diag), VYRE_OK);
+    vyre_program_destroy(&program);
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t s = 0; s < 2; s++) {
+            const uint32_t *words;
+            uint32_t count, less;
+            assert_int_equal(vy_kernel_variant(checked, all[i], s, &words, &count, NULL), VYRE_OK);
+            assert_int_equal(vy_kernel_variant(unchecked, all[i], s, &words, &less, NULL), VYRE_OK);
+            assert_true(less < count);
+        }
+    }
+    const vyre_kernel *kernels[1] = {unchecked};
+    void *data = NULL;
+    size_t size = 0;
+    assert_int_equal(vyre_kernel_save(kernels, 1, NULL, &data, &size, &diag),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(diag.message, "without checks"));
+    assert_null(data);
+    vyre_kernel_destroy(&checked);
+    vyre_kernel_destroy(&unchecked);
 }
 
 static void test_variant_dumps_nothing(void **state)
@@ -339,11 +394,45 @@ static void test_address_kernel_requires_addresses(void **state)
     }
 }
 
+/* Decorations of NonWritable on variables and, by address, on members of block types. */
+static uint32_t count_not_writable(const vyre_kernel *kernel)
+{
+    vyre_segment_info info;
+    vyre_kernel_segment(kernel, 0, &info);
+    uint32_t found = 0;
+    for (uint32_t at = 5; at < info.word_count && info.words[at] >> 16;
+         at += info.words[at] >> 16) {
+        uint32_t op = info.words[at] & 0xffff;
+        found += op == 71 && info.words[at + 2] == 24; /* OpDecorate, NonWritable */
+        found += op == 72 && info.words[at + 3] == 24; /* OpMemberDecorate */
+    }
+    return found;
+}
+
+/* What the program only reads may still be what it writes, by another name: no driver may keep such
+ * loads over stores. */
+static void test_only_steady_bindings_are_not_writable_where_names_overlap(void **state)
+{
+    static const char source[] = "program names\nworkgroup 64\nin w: u32[]\nout o: u32[64]\n"
+                                 "inout a: u32[64]\ninout b: u32[64]\nkernel {\n"
+                                 "    a[gid.x] = b[gid.x] + w[0]\n    o[gid.x] = b[gid.x]\n}\n";
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_kernel *kernel = compile(source, (vyre_kernel_params){0}, all[i]);
+        bool by_address = all[i].interface == VYRE_INTERFACE_ADDRESS;
+        /* Parameters and w, and without overlaps b; by address all three are of one type. */
+        assert_int_equal(count_not_writable(kernel), by_address ? 1 : all[i].is_aliased ? 2 : 3);
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variant_words_are_those_of_a_direct_compile),
         cmocka_unit_test(test_variants_differ),
+        cmocka_unit_test(test_wide_variants_are_of_the_address_form),
+        cmocka_unit_test(test_unchecked_kernels_are_for_measurements),
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),
         cmocka_unit_test(test_variant_survives_every_failed_allocation),
@@ -352,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_schedule_is_fixed_without_host_loops_and_ifs),
         cmocka_unit_test(test_interface_of_no_kernel_is_the_default),
         cmocka_unit_test(test_address_kernel_requires_addresses),
+        cmocka_unit_test(test_only_steady_bindings_are_not_writable_where_names_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ void case_build(ssa_case *c, uint32_t segment)
     check(c, "build");
 }
 
-static uint32_t eval(vyre_op op, vyre_type result, vyre_type operand, const uint32_t *operands,
+static uint64_t eval(vyre_op op, vyre_type result, vyre_type operand, const uint64_t *operands,
                      bool flush_denormals)
 {
     (void)flush_denormals;
@@ -148,4 +148,37 @@ uint32_t case_find(const ssa_case *c, uint32_t op)
         }
     }
     return 0;
+}
+
+static char *read_all(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return NULL;
+    }
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    (void)!fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+void case_compare(const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/passes/golden/%s.txt", VYRE_SOURCE_DIR, name);
+    if (getenv("VYRE_UPDATE_GOLDEN")) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+        return;
+    }
+    char *wanted = read_all(path);
+    if (!wanted || strcmp(wanted, text) != 0) {
+        print_error("%s: got\n%s\nwanted\n%s\n", name, text, wanted ? wanted : "(no file)");
+    }
+    assert_non_null(wanted);
+    assert_string_equal(text, wanted);
+    free(wanted);
 }

@@ -27,6 +27,8 @@ void case_build(ssa_case *c, uint32_t segment);
 void case_pass(ssa_case *c, const char *name);
 /* The print, kept until the next call. */
 const char *case_print(ssa_case *c);
+/* Against tests/passes/golden/NAME.txt; VYRE_UPDATE_GOLDEN=1 writes that file. */
+void case_compare(const char *name, const char *text);
 uint32_t case_count(const ssa_case *c, uint32_t op);
 /* The first instruction with that operator, 0: none. */
 uint32_t case_find(const ssa_case *c, uint32_t op);

@@ -10,8 +10,6 @@
 #include "tests/passes/form_text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct golden {
     const char *name, *statements;
@@ -57,39 +55,6 @@ static const golden cases[] = {
     {"bool_logic", "let c = b[0] && k > 3 || !b[1]\nb[2] = c\nf[0] = select(c, f[1], r)"},
 };
 
-static char *read_all(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return NULL;
-    }
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    (void)!fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
-static void compare(const char *name, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/tests/passes/golden/%s.txt", VYRE_SOURCE_DIR, name);
-    if (getenv("VYRE_UPDATE_GOLDEN")) {
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
-        return;
-    }
-    char *wanted = read_all(path);
-    if (!wanted || strcmp(wanted, text) != 0) {
-        print_error("%s: got\n%s\nwanted\n%s\n", name, text, wanted ? wanted : "(no file)");
-    }
-    assert_non_null(wanted);
-    assert_string_equal(text, wanted);
-    free(wanted);
-}
-
 static void test_every_statement_has_its_form(void **state)
 {
     (void)state;
@@ -98,7 +63,7 @@ static void test_every_statement_has_its_form(void **state)
         case_init(&c, cases[i].statements);
         assert_int_equal(c.split.segments.count, 1);
         case_build(&c, 0);
-        compare(cases[i].name, case_print(&c));
+        case_compare(cases[i].name, case_print(&c));
         case_finish(&c);
     }
 }
@@ -117,7 +82,7 @@ static void test_segments_load_and_store_what_crosses(void **state)
         char name[64];
         snprintf(name, sizeof name, "segment_%u", (unsigned)s);
         case_build(&c, s);
-        compare(name, case_print(&c));
+        case_compare(name, case_print(&c));
     }
     case_finish(&c);
 }

@@ -29,7 +29,10 @@ static void *build_all(void *user)
     for (uint32_t s = 0; s < c->split.segments.count; s++) {
         case_build(c, s);
         case_pass(c, "trivial-phi");
+        case_pass(c, "cse");
         case_pass(c, "dce");
+        case_pass(c, "licm");
+        case_pass(c, "ranges");
         case_pass(c, "canonical-nan");
     }
     return NULL;
@@ -133,6 +136,36 @@ static void test_large_5000_segments(void **state)
     vy_text_finish(&text);
 }
 
+static void test_large_switch_of_10000_cases_to_one_block(void **state)
+{
+    (void)state;
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vy_text_printf(&text, "var s = k\nswitch x[0] {\n");
+    for (uint32_t i = 0; i < 10000; i++) {
+        vy_text_printf(&text, i & 1 ? "case %u { }\n" : "case %u { s = s + 1 }\n", (unsigned)i);
+    }
+    vy_text_printf(&text, "}\ny[0] = s\n");
+    run(&text, 1, 1);
+    vy_text_finish(&text);
+}
+
+/* What licm looks at, and bounds of one value from many branches. */
+static void test_large_loop_of_20000_checks(void **state)
+{
+    (void)state;
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vy_text_printf(&text, "for i in 0 .. k {\n");
+    for (uint32_t i = 0; i < 20000; i++) {
+        vy_text_printf(&text, "if i < %u + k && k < %u { y[i + k] = x[k] * %u }\n", (unsigned)i,
+                       (unsigned)(i * 3), (unsigned)i);
+    }
+    vy_text_printf(&text, "}\n");
+    run(&text, 1, 20000);
+    vy_text_finish(&text);
+}
+
 static void test_large_10000_calls(void **state)
 {
     (void)state;
@@ -183,6 +216,8 @@ int main(void)
         cmocka_unit_test(test_large_100000_statements),
         cmocka_unit_test(test_large_10000_loops),
         cmocka_unit_test(test_large_5000_segments),
+        cmocka_unit_test(test_large_switch_of_10000_cases_to_one_block),
+        cmocka_unit_test(test_large_loop_of_20000_checks),
         cmocka_unit_test(test_large_10000_calls),
         cmocka_unit_test(test_large_nesting_takes_little_stack),
     };

@@ -281,7 +281,8 @@ static void test_access_tells_reads_writes_and_atomics(void **state)
 static void test_pipeline_names_its_passes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"trivial-phi", "fold", "dce", "canonical-nan", "dce"};
+    static const char *const names[] = {"trivial-phi", "fold", "cse", "dce",           "licm",
+                                        "ranges",      "fold", "dce", "canonical-nan", "dce"};
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
     assert_int_equal(count, VY_COUNT_OF(names));

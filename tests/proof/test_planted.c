@@ -3,7 +3,8 @@
  * something in the unchanged words, fails the test.
  *   VALUE      the results differ from the interpreter's
  *   WORDS      tests/support/lint.c, for what no result on a processor's driver can show
- *   VALIDATOR  spirv-val */
+ *   VALIDATOR  spirv-val
+ * test_planted_parts.c has the faults of what stands before and behind the words. */
 #include "codegen/kernel.h"
 #include "codegen/spirv/interface.h"
 #include "tests/support/differential.h"
@@ -47,29 +48,29 @@ typedef struct fault {
     const char *header, *body;
 } fault;
 
-#define LOOP "for i in 0u .. words[gid.x] % 9u { x += i }"
+#define LOOP "for i in 0u .. in_u32[gid.x] % 9u { x += i }"
 #define OUT  "even_out[gid.x * 4u] = x\n"
 
 static const fault faults[] = {
     {"phi arms swapped", VALUE, SWAP, SpvOpPhi, 0, 0, 3, 5, VYRE_TARGET_VULKAN_1_3, false, "",
-     "var x = 1u if words[gid.x] > 100u { x = 2u }\n" OUT},
+     "var x = 1u if in_u32[gid.x] > 100u { x = 2u }\n" OUT},
     {"shift mask 15", VALUE, CONSTANT, 0, 0, 0, 31, 15, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = words[gid.x] << words[gid.x + 1u]\n" OUT},
+     "let x = in_u32[gid.x] << in_u32[gid.x + 1u]\n" OUT},
     {"one trip too many", VALUE, OPCODE, SpvOpULessThan, 0, 0, 0, SpvOpULessThanEqual,
      VYRE_TARGET_VULKAN_1_3, false, "", "var x = 0u " LOOP OUT},
     {"arithmetic shift made logical", VALUE, OPCODE, SpvOpShiftRightArithmetic, 0, 0, 0,
      SpvOpShiftRightLogical, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = u32(ints[gid.x] >> 3u)\n" OUT},
+     "let x = u32(in_i32[gid.x] >> 3u)\n" OUT},
     {"unsigned division made signed", VALUE, OPCODE, SpvOpUDiv, 0, 0, 0, SpvOpSDiv,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = (words[gid.x] | 0x80000000u) / 3u\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = (in_u32[gid.x] | 0x80000000u) / 3u\n" OUT},
     {"unordered not-equal made ordered", VALUE, OPCODE, SpvOpFUnordNotEqual, 0, 0, 0,
      SpvOpFOrdNotEqual, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = u32(floats[gid.x] != 1.5)\n" OUT},
+     "let x = u32(in_f32[gid.x] != 1.5)\n" OUT},
     {"unsigned minimum made signed", VALUE, OPCODE, SpvOpAtomicUMin, 0, 0, 0, SpvOpAtomicSMin,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "atomic_max(common[1u], 77u) grid_sync atomic_min(common[1u], words[gid.x] | 0x80000000u)\n"},
+     "atomic_max(common[1u], 77u) grid_sync atomic_min(common[1u], in_u32[gid.x] | 0x80000000u)\n"},
     {"signed comparison made unsigned", VALUE, OPCODE, SpvOpSLessThan, 0, 0, 0, SpvOpULessThan,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = u32(ints[gid.x] < -5i)\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = u32(in_i32[gid.x] < -5i)\n" OUT},
     {"pass read from the next push constant", VALUE, WORD, SpvOpMemberDecorate, 4, 8, 4, 12,
      VYRE_TARGET_VULKAN_1_3, false, "fixpoint 3\n",
      "even_out[gid.x * 4u + pass] = pass + 5u\n grid_sync odd_out[gid.x * 4u] = pass\n"},
@@ -77,70 +78,70 @@ static const fault faults[] = {
      "let v = atomic_add(slots[gid.x], 5i) let w = atomic_add(slots[gid.x], 5i)\n"
      "grid_sync even_out[gid.x * 4u] = u32(v + w) + 9u\n"},
     {"record's maximum made minimum", VALUE, OPCODE, SpvOpAtomicUMax, 0, 0, 0, SpvOpAtomicUMin,
-     VYRE_TARGET_VULKAN_1_3, false, "", "if words[gid.x] > 5u { trap(7) }\n"},
+     VYRE_TARGET_VULKAN_1_3, false, "", "if in_u32[gid.x] > 5u { trap(7) }\n"},
     {"select arms swapped", VALUE, SWAP, SpvOpSelect, 0, 0, 4, 5, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = select(words[gid.x] > 100u, 3u, 4u)\n" OUT},
+     "let x = select(in_u32[gid.x] > 100u, 3u, 4u)\n" OUT},
     {"minimum made maximum", VALUE, OPCODE, SpvOpSLessThan, 0, 0, 0, SpvOpSGreaterThan,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(min(floats[gid.x], floats[gid.x + 1u]))\n" OUT},
+     "let x = bitcast<u32>(min(in_f32[gid.x], in_f32[gid.x + 1u]))\n" OUT},
     {"rounding made truncation", VALUE, WORD, SpvOpExtInst, 4, GLSLstd450RoundEven, 4,
      GLSLstd450Trunc, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = u32(round_even(f32(words[gid.x] % 100u) + 0.75))\n" OUT},
+     "let x = u32(round_even(f32(in_u32[gid.x] % 100u) + 0.75))\n" OUT},
     {"unsigned conversion made signed", VALUE, OPCODE, SpvOpConvertUToF, 0, 0, 0, SpvOpConvertSToF,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(f32(words[gid.x] | 0x80000000u))\n" OUT},
+     "let x = bitcast<u32>(f32(in_u32[gid.x] | 0x80000000u))\n" OUT},
     {"unsigned high product made signed", VALUE, OPCODE, SpvOpUMulExtended, 0, 0, 0,
      SpvOpSMulExtended, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = mul_high(words[gid.x] | 0x80000000u, 0xfffffff0u)\n" OUT},
+     "let x = mul_high(in_u32[gid.x] | 0x80000000u, 0xfffffff0u)\n" OUT},
     {"subtraction the other way round", VALUE, SWAP, SpvOpISub, 0, 0, 3, 4, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x] - words[gid.x + 1u]\n" OUT},
+     false, "", "let x = in_u32[gid.x] - in_u32[gid.x + 1u]\n" OUT},
     {"addition lost its sign", VALUE, OPCODE, SpvOpIAdd, 0, 0, 0, SpvOpISub, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x] + words[gid.x + 7u]\n" OUT},
+     false, "", "let x = in_u32[gid.x] + in_u32[gid.x + 7u]\n" OUT},
 
     {"atomic in workgroup scope", WORDS, OPERAND, SpvOpAtomicIAdd, 0, 0, 4, 2,
      VYRE_TARGET_VULKAN_1_3, false, "", "barrier atomic_add(common[0u], 1u)\n"},
     {"barrier without semantics", WORDS, OPERAND, SpvOpControlBarrier, 0, 0, 3, 2,
      VYRE_TARGET_VULKAN_1_3, false, "", "tile[lid.x] = 1u barrier even_out[gid.x] = tile[3]\n"},
     {"NonWritable left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNonWritable, 0, 0,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"one block type for read-only and written bindings", WORDS, SAME, SpvOpVariable, 3,
      SpvStorageClassStorageBuffer, 1, 0, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = words[gid.x]\n" OUT},
+     "let x = in_u32[gid.x]\n" OUT},
     {"NoContraction left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationNoContraction, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(floats[gid.x] * 3.0 + floats[gid.x + 1u])\n" OUT},
+     "let x = bitcast<u32>(in_f32[gid.x] * 3.0 + in_f32[gid.x + 1u])\n" OUT},
     {"native division by default", WORDS, OPCODE, SpvOpSpecConstantFalse, 0, 0, 0,
      SpvOpSpecConstantTrue, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(floats[gid.x] / floats[gid.x + 1u])\n" OUT},
+     "let x = bitcast<u32>(in_f32[gid.x] / in_f32[gid.x + 1u])\n" OUT},
     {"native square root chosen by the division's constant", WORDS, WORD, SpvOpDecorate, 3,
      VY_SPEC_NATIVE_SQRT, 3, VY_SPEC_NATIVE_DIVIDE, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(sqrt(floats[gid.x]))\n" OUT},
+     "let x = bitcast<u32>(sqrt(in_f32[gid.x]))\n" OUT},
     {"Aliased left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationAliased, 0, 0,
-     VYRE_TARGET_VULKAN_1_3, true, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, true, "", "let x = in_u32[gid.x]\n" OUT},
     {"Coherent left out", WORDS, ERASE, SpvOpDecorate, 2, SpvDecorationCoherent, 0, 0,
      VYRE_TARGET_VULKAN_1_2, false, "",
      "even_out[gid.x * 4u] = 1u barrier odd_out[gid.x * 4u] = even_out[gid.x * 4u]\n"},
     {"NonPrivatePointer left out", WORDS, WORD, SpvOpStore, 3, SpvMemoryAccessNonPrivatePointerMask,
-     3, 0, VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     3, 0, VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"float mode left out", WORDS, ERASE, SpvOpExecutionMode, 2, SpvExecutionModeRoundingModeRTE, 0,
-     0, VYRE_TARGET_VULKAN_1_3, false, "", "let x = bitcast<u32>(floats[gid.x] * 3.0)\n" OUT},
+     0, VYRE_TARGET_VULKAN_1_3, false, "", "let x = bitcast<u32>(in_f32[gid.x] * 3.0)\n" OUT},
     {"remainder by OpSRem", WORDS, OPCODE, SpvOpUMod, 0, 0, 0, SpvOpSRem, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x] % (words[gid.x + 1u] | 1u)\n" OUT},
+     false, "", "let x = in_u32[gid.x] % (in_u32[gid.x + 1u] | 1u)\n" OUT},
     {"NMin made FMin", WORDS, WORD, SpvOpExtInst, 4, GLSLstd450NMin, 4, GLSLstd450FMin,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = bitcast<u32>(min(floats[gid.x], floats[gid.x + 1u]))\n" OUT},
+     "let x = bitcast<u32>(min(in_f32[gid.x], in_f32[gid.x + 1u]))\n" OUT},
 
     {"merge and continue swapped", VALIDATOR, SWAP, SpvOpLoopMerge, 0, 0, 1, 2,
      VYRE_TARGET_VULKAN_1_3, false, "", "var x = 0u " LOOP OUT},
     {"capability left out", VALIDATOR, WORD, SpvOpCapability, 1, SpvCapabilityVulkanMemoryModel, 1,
-     SpvCapabilityShader, VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     SpvCapabilityShader, VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"phi of a block that is no predecessor", VALIDATOR, COPY, SpvOpPhi, 0, 0, 6, 2,
-     VYRE_TARGET_VULKAN_1_3, false, "", "var x = 1u if words[gid.x] > 100u { x = 2u }\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "var x = 1u if in_u32[gid.x] > 100u { x = 2u }\n" OUT},
     {"selection merge left out", VALIDATOR, ERASE, SpvOpSelectionMerge, 0, 0, 0, 0,
      VYRE_TARGET_VULKAN_1_3, false, "",
-     "var x = 1u for i in 0u .. words[gid.x] % 4u { if words[i] > 100u { x = i } }\n" OUT},
+     "var x = 1u for i in 0u .. in_u32[gid.x] % 4u { if in_u32[i] > 100u { x = i } }\n" OUT},
     {"result of another type", VALIDATOR, COPY, SpvOpULessThan, 0, 0, 1, 3, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x]\n" OUT},
+     false, "", "let x = in_u32[gid.x]\n" OUT},
 };
 
 /* In the address form. The program's eight addresses begin at word 28 of the parameter block. */
@@ -148,30 +149,30 @@ static const fault address_faults[] = {
     {"atomic in workgroup scope", WORDS, OPERAND, SpvOpAtomicIAdd, 0, 0, 4, 2,
      VYRE_TARGET_VULKAN_1_3, false, "", "barrier atomic_add(common[0u], 1u)\n"},
     {"NonWritable left out", WORDS, ERASE, SpvOpMemberDecorate, 3, SpvDecorationNonWritable, 0, 0,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"Coherent left out", WORDS, ERASE, SpvOpMemberDecorate, 3, SpvDecorationCoherent, 0, 0,
      VYRE_TARGET_VULKAN_1_2, false, "",
      "even_out[gid.x * 4u] = 1u barrier odd_out[gid.x * 4u] = even_out[gid.x * 4u]\n"},
     {"one block type for read-only and written bindings", WORDS, SAME, SpvOpBitcast, 0, 0, 1, 0,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"NonPrivatePointer left out", WORDS, WORD, SpvOpStore, 3,
      SpvMemoryAccessNonPrivatePointerMask | SpvMemoryAccessAlignedMask, 3,
-     SpvMemoryAccessAlignedMask, VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     SpvMemoryAccessAlignedMask, VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"words aligned to 16 bytes", WORDS, WORD, SpvOpLoad, 4, SpvMemoryAccessAlignedMask, 5, 16,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"high word of another address", WORDS, CONSTANT, 0, 0, 0, 35, 37, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x]\n" OUT},
+     false, "", "let x = in_u32[gid.x]\n" OUT},
     {"address of the first parameters", WORDS, CONSTANT, 0, 0, 0, 34, 26, VYRE_TARGET_VULKAN_1_3,
-     false, "", "let x = words[gid.x]\n" OUT},
+     false, "", "let x = in_u32[gid.x]\n" OUT},
     {"logical addressing", WORDS, WORD, SpvOpMemoryModel, 0, 0, 1, SpvAddressingModelLogical,
-     VYRE_TARGET_VULKAN_1_3, false, "", "let x = words[gid.x]\n" OUT},
+     VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"alignment left out", VALIDATOR, WORD, SpvOpStore, 3,
      SpvMemoryAccessNonPrivatePointerMask | SpvMemoryAccessAlignedMask, 3,
      SpvMemoryAccessNonPrivatePointerMask, VYRE_TARGET_VULKAN_1_3, false, "",
-     "let x = words[gid.x]\n" OUT},
+     "let x = in_u32[gid.x]\n" OUT},
     {"capability left out", VALIDATOR, WORD, SpvOpCapability, 1,
      SpvCapabilityPhysicalStorageBufferAddresses, 1, SpvCapabilityShader, VYRE_TARGET_VULKAN_1_2,
-     false, "", "let x = words[gid.x]\n" OUT},
+     false, "", "let x = in_u32[gid.x]\n" OUT},
 };
 
 static void program_text(const fault *f, vy_text *text)
@@ -179,8 +180,8 @@ static void program_text(const fault *f, vy_text *text)
     vy_text_init(text, NULL);
     vy_text_printf(text,
                    "program planted\nworkgroup 64\n%s"
-                   "param p: u32\nparam q: i32\nparam r: f32\n"
-                   "in ints: i32[]\nin floats: f32[]\nin flags: bool[]\nin words: u32[]\n"
+                   "param p_u32: u32\nparam p_i32: i32\nparam p_f32: f32\n"
+                   "in in_i32: i32[]\nin in_f32: f32[]\nin in_bool: bool[]\nin in_u32: u32[]\n"
                    "out even_out: u32[512]\nout odd_out: u32[512]\nout common: u32[8]\n"
                    "out slots: i32[128]\nshared tile: u32[64]\n"
                    "kernel {\n%s}\n",
@@ -312,7 +313,7 @@ static bool lint_complains(const vyre_kernel *kernel, const vyre_kernel_params *
                                        .aliased = params->aliased,
                                        .binding_count = vyre_kernel_binding_count(kernel),
                                        .interface = params->interface,
-                                       .param_count = vyre_kernel_param_count(kernel)};
+                                       .param_count = vyre_kernel_param_words(kernel)};
     char message[256];
     for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
         vyre_segment_info info;
@@ -360,17 +361,24 @@ static void judge_words(const fault *f, vyre_interface interface)
 
 static void judge_value(vyre_device *device, const fault *f)
 {
-    const vy_generated info = {
-        .elements = 128, .groups = 2, .seed_lengths = {300, 300, 300, 300}, .params = {1, 2, 3}};
+    vy_generated info = {.seed = 7, .grid = VY_GRID_GROUPS, .groups = {2, 1, 1}};
+    vyre_device_info device_info;
+    vyre_device_get_info(device, &device_info);
+    const vy_mode mode = {.target = device_info.target};
     vy_comparison comparison;
     vy_text text;
+    for (uint32_t t = 0; t < VY_GEN_TYPES; t++) {
+        info.lengths[t] = 300;
+        info.params[t][0] = 1;
+    }
     program_text(f, &text);
-    vy_compare(device, text.data, text.size, 7, &info, NULL, NULL, &comparison);
+    vy_compare(device, text.data, text.size, &info, &mode, NULL, &comparison);
     if (comparison.verdict != VY_SAME) {
         fail_msg("%s: the unchanged program differs: %s", f->name, comparison.message);
     }
     fault copy = *f;
-    vy_compare(device, text.data, text.size, 7, &info, plant_hook, &copy, &comparison);
+    const vy_hooks hooks = {.kernel = plant_hook, .user = &copy};
+    vy_compare(device, text.data, text.size, &info, &mode, &hooks, &comparison);
     if (comparison.verdict != VY_DIFFERENT) {
         fail_msg("%s: planted, and not found (%s)", f->name, comparison.message);
     }

@@ -41,6 +41,7 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
             .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
             .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
             .aliased = variant >> 1 & 1,
+            .aggregate = variant == 3 || variant == 6 ? VYRE_AGGREGATE_ALL : 0,
             .float_modes = variant & 1 ? 0 : VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_DENORM_PRESERVE};
         vyre_kernel *kernel = NULL, *again = NULL;
         vyre_diag diag;
@@ -53,7 +54,7 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
                                            .aliased = params.aliased,
                                            .binding_count = vyre_kernel_binding_count(kernel),
                                            .interface = params.interface,
-                                           .param_count = vyre_kernel_param_count(kernel)};
+                                           .param_count = vyre_kernel_param_words(kernel)};
         for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
             vyre_segment_info info, same;
             vyre_kernel_segment(kernel, s, &info);

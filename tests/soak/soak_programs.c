@@ -1,6 +1,7 @@
-/* The programs of shaders/ where they take long: grids of more workgroups than a dimension surely
- * holds, a hundred generations of life on one, and cases of random sizes: VYRE_SEEDS=FIRST:COUNT,
- * otherwise two hundred from seed 1. */
+/* The programs of shaders/ and tests/programs/ where they take long: grids of more workgroups than
+ * a dimension surely holds, a hundred generations of life on one, realistic sizes of what is slow
+ * on processors, and cases of random sizes: VYRE_SEEDS=FIRST:COUNT, otherwise five hundred from
+ * seed 1. */
 #include "tests/support/differential.h"
 #include "tests/support/oracle.h"
 #include "tests/support/oracle_run.h"
@@ -33,6 +34,45 @@ static const struct {
     {VY_SUBJECT_REDUCE, VY_VARIANT_RANDOM, FOUR_LEVELS - 1},
     {VY_SUBJECT_REDUCE, VY_VARIANT_RANDOM, FOUR_LEVELS},
     {VY_SUBJECT_BFS, VY_VARIANT_PATH, 200000},
+    {VY_SUBJECT_BITSET, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_EXTREMES, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_EXTREMES, VY_VARIANT_ALL, FOLDED_SIZE},
+    {VY_SUBJECT_RADIX_SORT, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_RADIX_SORT, VY_VARIANT_ALL, FOLDED_SIZE},
+    {VY_SUBJECT_DISTINCT, VY_VARIANT_RANDOM, FOLDED_SIZE / 2},
+    {VY_SUBJECT_SPMV, VY_VARIANT_RANDOM, FOLDED_SIZE / 8},
+    {VY_SUBJECT_SPMV, VY_VARIANT_WIDE, 500000},
+    {VY_SUBJECT_MATMUL, VY_VARIANT_SQUARE, 1024 * 1024},
+    {VY_SUBJECT_MATMUL, VY_VARIANT_SQUARE, 1023 * 1023},
+    {VY_SUBJECT_MATMUL, VY_VARIANT_WIDE, FOLDED_SIZE / 8},
+    {VY_SUBJECT_SEMIRING_MATMUL, VY_VARIANT_SQUARE, 512 * 512},
+    {VY_SUBJECT_LINEAR_INT4, VY_VARIANT_RANDOM, 4096 * 512},
+    {VY_SUBJECT_MATVEC_INT8, VY_VARIANT_RANDOM, FOLDED_SIZE / 4},
+    {VY_SUBJECT_SOFTMAX, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_LAYER_NORM, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_ATTENTION, VY_VARIANT_RANDOM, 1 << 18},
+    {VY_SUBJECT_FFT, VY_VARIANT_ALL, 1 << 22},
+    {VY_SUBJECT_FFT, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_NTT, VY_VARIANT_RANDOM, 1 << 20},
+    {VY_SUBJECT_HEAT, VY_VARIANT_SQUARE, FOLDED_SIZE},
+    {VY_SUBJECT_UTF8, VY_VARIANT_RANDOM, 4 * FOLDED_SIZE},
+    {VY_SUBJECT_LINES, VY_VARIANT_RANDOM, FOLDED_SIZE},
+    {VY_SUBJECT_BASE64, VY_VARIANT_NONE, FOLDED_SIZE},
+    {VY_SUBJECT_AHO_CORASICK, VY_VARIANT_ALL, 1 << 24},
+    {VY_SUBJECT_DFA_SCAN, VY_VARIANT_RANDOM, 1 << 24},
+    {VY_SUBJECT_NFA, VY_VARIANT_RANDOM, 1 << 20},
+    {VY_SUBJECT_FNV1A, VY_VARIANT_RANDOM, FOLDED_SIZE / 8},
+    {VY_SUBJECT_CRC32, VY_VARIANT_RANDOM, 4 * FOLDED_SIZE},
+    {VY_SUBJECT_ADLER32, VY_VARIANT_ALL, 4 * FOLDED_SIZE},
+    {VY_SUBJECT_BLAKE3, VY_VARIANT_RANDOM, 1 << 24},
+    {VY_SUBJECT_AES_CTR, VY_VARIANT_RANDOM, 1 << 20},
+    {VY_SUBJECT_REACH, VY_VARIANT_RANDOM, 1 << 22},
+    {VY_SUBJECT_BFS_QUEUE, VY_VARIANT_RANDOM, 1 << 22},
+    {VY_SUBJECT_BFS_QUEUE, VY_VARIANT_PATH, 200000},
+    {VY_SUBJECT_SHORTEST_PATHS, VY_VARIANT_RANDOM, 1 << 20},
+    {VY_SUBJECT_CLOSURE, VY_VARIANT_RANDOM, 1 << 19},
+    {VY_SUBJECT_UNION_FIND, VY_VARIANT_SHUFFLED, 1 << 20},
+    {VY_SUBJECT_RANK_SORT, VY_VARIANT_RANDOM, 1 << 16},
 };
 
 static bool check(vyre_device *device, vy_subject subject, vy_variant variant, uint32_t size,
@@ -60,7 +100,7 @@ static bool check_seed(vyre_device *device, uint64_t seed)
 int main(void)
 {
     unsigned long long first = 1;
-    unsigned count = 200, bad = 0;
+    unsigned count = 500, bad = 0;
     const char *seeds = getenv("VYRE_SEEDS");
     if (seeds && sscanf(seeds, "%llu:%u", &first, &count) != 2) {
         fprintf(stderr, "VYRE_SEEDS: not FIRST:COUNT; write for example VYRE_SEEDS=1:500\n");

@@ -283,7 +283,7 @@ static void build_inputs(form *f)
 {
     uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", U32);
     uint32_t sum = form_ins(f, VYRE_OP_LENGTH, U32, out, 0, 0, 0, 0);
-    for (uint32_t i = 0; i < VYRE_BUILTIN_COUNT; i++) {
+    for (uint32_t i = 0; i <= VYRE_BUILTIN_PASS; i++) {
         sum = form_op(f, VYRE_OP_ADD, U32, sum, form_builtin(f, (vyre_builtin)i));
     }
     uint32_t index = form_ins(f, VY_SSA_HOST_INDEX, U32, 1, 0, 0, 0, 0);
@@ -296,6 +296,142 @@ static void build_agnostic(form *f)
 {
     build_copy(f);
     f->options.agnostic = true;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static void build_small_elements(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_IN, "a", VYRE_TYPE_I8);
+    uint32_t b = form_buffer(f, VYRE_BUFFER_IN, "b", VYRE_TYPE_U16);
+    uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", VYRE_TYPE_U8);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i), y = form_load(f, b, i);
+    x = form_op(f, VYRE_OP_ADD, VYRE_TYPE_I8, x, x);
+    y = form_op(f, VYRE_OP_CAST, VYRE_TYPE_I8, y, 0);
+    x = form_op(f, VYRE_OP_ADD_SAT, VYRE_TYPE_I8, x, y);
+    form_store(f, out, i, form_op(f, VYRE_OP_BITCAST, VYRE_TYPE_U8, x, 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, out);
+}
+
+static void build_wide_integers(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", VYRE_TYPE_U64);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i);
+    uint32_t y = form_op(f, VYRE_OP_DIV, VYRE_TYPE_U64, x,
+                         form_literal(f, VYRE_TYPE_U64, 0x123456789abcdef0u));
+    y = form_op(f, VYRE_OP_MUL_HIGH, VYRE_TYPE_U64, y, x);
+    form_store(f, a, form_op(f, VYRE_OP_CLZ, VYRE_TYPE_U32, x, 0), y);
+    (void)form_load(f, a, x); /* an index of 64 bits */
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
+}
+
+static void build_halves(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_IN, "a", VYRE_TYPE_F16);
+    uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", VYRE_TYPE_BF16);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i);
+    uint32_t one = form_literal(f, VYRE_TYPE_F16, 0x3c00);
+    x = form_op(f, VYRE_OP_ADD, VYRE_TYPE_F16, x, one);
+    x = form_ins(f, VYRE_OP_FMA, VYRE_TYPE_F16, 0, x, x, one, 0);
+    form_store(f, out, i, form_op(f, VYRE_OP_CAST, F32, x, 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, out);
+}
+
+static void build_doubles(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", VYRE_TYPE_F64);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i);
+    uint32_t y = form_op(f, VYRE_OP_MUL, VYRE_TYPE_F64, x, x);
+    y = form_op(f, VYRE_OP_MIN, VYRE_TYPE_F64, y, x);
+    y = form_op(f, VYRE_OP_DIV, VYRE_TYPE_F64, y, x);
+    form_store(f, a, i, y);
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
+}
+
+static void build_fma(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", F32);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i);
+    form_store(f, a, i, form_ins(f, VYRE_OP_FMA, F32, 0, x, x, x, 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
+}
+
+static void build_vectors(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_IN, "a", VYRE_TYPE_F32X4);
+    uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", VYRE_TYPE_F32X2);
+    uint32_t shared = form_shared(f, "shared", VYRE_TYPE_F32X4, 64);
+    uint32_t i = gid(f);
+    uint32_t v = form_load(f, a, i);
+    form_store(f, shared, i, v);
+    uint32_t x = form_ins(f, VY_SSA_COMPONENT, F32, 1, v, 0, 0, 0);
+    uint32_t y = form_ins(f, VY_SSA_COMPONENT, F32, 3, v, 0, 0, 0);
+    form_store(f, out, i, form_ins(f, VY_SSA_COMPOSE, VYRE_TYPE_F32X2, 0, x, y, 0, 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, out);
+}
+
+static void build_wide_atomics(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", VYRE_TYPE_I64);
+    uint32_t shared = form_shared(f, "shared", VYRE_TYPE_U64, 4);
+    uint32_t i = gid(f), one = form_literal(f, VYRE_TYPE_I64, 1);
+    uint32_t old = form_atomic(f, a, VYRE_ATOMIC_MIN, VYRE_ORDER_RELAXED, i, one, 0);
+    uint32_t bits = form_op(f, VYRE_OP_BITCAST, VYRE_TYPE_U64, old, 0);
+    (void)form_atomic(f, shared, VYRE_ATOMIC_ADD, VYRE_ORDER_ACQ_REL, i, bits, 0);
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
+}
+
+static uint32_t subgroup(form *f, vyre_subgroup op, vyre_type type, uint32_t x, uint32_t y)
+{
+    uint32_t ins = form_ins(f, VY_SSA_SUBGROUP, type, 0, x, y, 0, 0);
+    f->ssa.ins.data[ins].subgroup = (uint8_t)op;
+    return ins;
+}
+
+static void build_subgroups(form *f)
+{
+    uint32_t out = form_buffer(f, VYRE_BUFFER_OUT, "out", U32);
+    uint32_t i = gid(f);
+    uint32_t sum = subgroup(f, VYRE_SUBGROUP_INCLUSIVE_ADD, U32, i, 0);
+    sum = subgroup(f, VYRE_SUBGROUP_SHUFFLE, U32, sum, form_builtin(f, VYRE_BUILTIN_LANES));
+    uint32_t first = subgroup(f, VYRE_SUBGROUP_ELECT, VYRE_TYPE_BOOL, 0, 0);
+    first = subgroup(f, VYRE_SUBGROUP_ANY, VYRE_TYPE_BOOL, first, 0);
+    uint32_t bits = subgroup(f, VYRE_SUBGROUP_BALLOT, VYRE_TYPE_U32X4, first, 0);
+    sum = form_op(f, VYRE_OP_ADD, U32, sum, form_ins(f, VY_SSA_COMPONENT, U32, 0, bits, 0, 0, 0));
+    form_store(f, out, i, sum);
+    form_end(f, VY_END_RETURN);
+    writes(f, out);
+}
+
+static void build_subgroup_wide(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", VYRE_TYPE_U64);
+    uint32_t i = gid(f);
+    uint32_t x = form_load(f, a, i);
+    form_store(f, a, i, subgroup(f, VYRE_SUBGROUP_ADD, VYRE_TYPE_U64, x, 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
+}
+
+static void build_subgroup_extreme(form *f)
+{
+    uint32_t a = form_buffer(f, VYRE_BUFFER_INOUT, "a", F32);
+    uint32_t i = gid(f);
+    form_store(f, a, i, subgroup(f, VYRE_SUBGROUP_MIN, F32, form_load(f, a, i), 0));
+    form_end(f, VY_END_RETURN);
+    writes(f, a);
 }
 
 const construct constructs[] = {
@@ -320,5 +456,15 @@ const construct constructs[] = {
     {"spill", build_spill},
     {"record", build_record},
     {"inputs", build_inputs},
+    {"small_elements", build_small_elements},
+    {"wide_integers", build_wide_integers},
+    {"halves", build_halves},
+    {"doubles", build_doubles},
+    {"fma", build_fma},
+    {"vectors", build_vectors},
+    {"wide_atomics", build_wide_atomics},
+    {"subgroups", build_subgroups},
+    {"subgroup_wide", build_subgroup_wide},
+    {"subgroup_extreme", build_subgroup_extreme},
 };
 const uint32_t construct_count = VY_COUNT_OF(constructs);

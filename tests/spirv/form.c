@@ -56,7 +56,7 @@ uint32_t form_buffer(form *f, vyre_buffer_mode mode, const char *name, vyre_type
 uint32_t form_shared(form *f, const char *name, vyre_type type, uint32_t count)
 {
     vy_buffer buffer = {.name = name, .mode = VYRE_BUFFER_SHARED, .type = (uint8_t)type};
-    vy_expr literal = {.op = VYRE_OP_LITERAL, .type = VYRE_TYPE_U32, .bits = count};
+    vy_expr literal = {.op = VYRE_OP_LITERAL, .type = VYRE_TYPE_U32, .bits = {count, 0}};
     uint32_t at = f->program.exprs.count;
     assert_true(vy_vec_push(&f->arena, &f->program.exprs, literal));
     buffer.count = (vy_range){at, at + 1, at};
@@ -67,14 +67,16 @@ uint32_t form_shared(form *f, const char *name, vyre_type type, uint32_t count)
 
 uint32_t form_param(form *f, const char *name, vyre_type type)
 {
-    vy_named param = {.name = name, .type = (uint8_t)type};
+    vy_named param = {.name = name, .type = (uint8_t)type, .word = f->program.param_words};
+    f->program.param_words += vy_param_type_words(type);
     assert_true(vy_vec_push(&f->arena, &f->program.params, param));
     return f->program.params.count - 1;
 }
 
 uint32_t form_table(form *f, const char *name, vyre_type type, const uint32_t *bits, uint32_t count)
 {
-    vy_table table = {.name = name, .type = (uint8_t)type, .bits = bits, .count = count};
+    vy_table table = {
+        .name = name, .type = (uint8_t)type, .bytes = (const uint8_t *)bits, .count = count};
     assert_true(vy_vec_push(&f->arena, &f->program.tables, table));
     return f->program.tables.count - 1;
 }
@@ -118,7 +120,7 @@ uint32_t form_ins(form *f, uint32_t op, vyre_type type, uint32_t ref, uint32_t a
     return index;
 }
 
-uint32_t form_literal(form *f, vyre_type type, uint32_t bits)
+uint32_t form_literal(form *f, vyre_type type, uint64_t bits)
 {
     uint32_t index = form_ins(f, VYRE_OP_LITERAL, type, 0, 0, 0, 0, 0);
     f->ssa.ins.data[index].bits = bits;
@@ -138,7 +140,7 @@ uint32_t form_builtin(form *f, vyre_builtin builtin)
 uint32_t form_load(form *f, uint32_t buffer, uint32_t index)
 {
     vyre_type type = (vyre_type)f->program.buffers.data[buffer].type;
-    return form_ins(f, VYRE_OP_LOAD, type, buffer, index, 0, 0, 0);
+    return form_ins(f, VYRE_OP_LOAD, vy_element_value_type(type), buffer, index, 0, 0, 0);
 }
 
 void form_store(form *f, uint32_t buffer, uint32_t index, uint32_t value)

@@ -32,7 +32,7 @@ uint32_t form_block(form *f);
 void form_at(form *f, uint32_t block);
 uint32_t form_ins(form *f, uint32_t op, vyre_type type, uint32_t ref, uint32_t a, uint32_t b,
                   uint32_t c, uint32_t d);
-uint32_t form_literal(form *f, vyre_type type, uint32_t bits);
+uint32_t form_literal(form *f, vyre_type type, uint64_t bits);
 uint32_t form_u32(form *f, uint32_t value);
 uint32_t form_builtin(form *f, vyre_builtin builtin);
 uint32_t form_load(form *f, uint32_t buffer, uint32_t index);

@@ -61,7 +61,8 @@ static void test_vulkan12_constructs_match_stored_assembly(void **state)
 
 static void test_address_constructs_match_stored_assembly(void **state)
 {
-    static const char *const names[] = {"copy", "atomics", "record", "spill", "tables"};
+    static const char *const names[] = {"copy",   "atomics",        "record", "spill",
+                                        "tables", "small_elements", "vectors"};
     static const char *const names12[] = {"copy", "atomics"};
     (void)state;
     check_some(names, VY_COUNT_OF(names), VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS,

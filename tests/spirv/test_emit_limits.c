@@ -236,7 +236,8 @@ static void test_unsupported_and_wrong_instructions_are_refused(void **state)
         vyre_result result;
         const char *part;
     } rows[] = {
-        {VYRE_OP_FMA, VYRE_TYPE_F32, 0, VYRE_ERROR_UNSUPPORTED_FEATURE, "fma is not available yet"},
+        {VY_SSA_COMPONENT, VYRE_TYPE_U32, 3, VYRE_ERROR_INTERNAL, "has no component 3"},
+        {VY_SSA_COMPOSE, VYRE_TYPE_U32, 0, VYRE_ERROR_INTERNAL, "is no vector"},
         {VYRE_OP_CALL, VYRE_TYPE_U32, 0, VYRE_ERROR_INTERNAL, "does not belong in SSA form"},
         {VYRE_OP_VARIABLE, VYRE_TYPE_U32, 0, VYRE_ERROR_INTERNAL, "does not belong"},
         {VY_SSA_OP_COUNT + 5, VYRE_TYPE_U32, 0, VYRE_ERROR_INTERNAL, "does not belong"},
@@ -245,7 +246,7 @@ static void test_unsupported_and_wrong_instructions_are_refused(void **state)
         {VYRE_OP_TABLE, VYRE_TYPE_U32, 1, VYRE_ERROR_INTERNAL, "names 1"},
         {VY_SSA_ARRAY_ZERO, VYRE_TYPE_VOID, 1, VYRE_ERROR_INTERNAL, "names 1"},
         {VY_SSA_HOST_INDEX, VYRE_TYPE_U32, 8, VYRE_ERROR_INTERNAL, "names 8"},
-        {VYRE_OP_BUILTIN, VYRE_TYPE_U32, 16, VYRE_ERROR_INTERNAL, "names 16"},
+        {VYRE_OP_BUILTIN, VYRE_TYPE_U32, VYRE_BUILTIN_COUNT, VYRE_ERROR_INTERNAL, "names 18"},
         {VYRE_OP_SHL, VYRE_TYPE_F32, 0, VYRE_ERROR_INTERNAL, "SHL has no meaning on f32"},
     };
     (void)state;

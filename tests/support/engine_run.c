@@ -77,7 +77,7 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
 void engine_note(const vyre_kernel *kernel)
 {
     for (uint32_t i = 0; i < 2 * vyre_kernel_segment_count(kernel); i++) {
-        vy_variant variant = {VYRE_INTERFACE_ADDRESS, i % 2 != 0};
+        vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_aliased = i % 2 != 0};
         const uint32_t *words = NULL;
         uint32_t count = 0;
         vyre_diag diag;

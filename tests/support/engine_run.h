@@ -5,6 +5,14 @@
 #include "tests/support/vk_layer.h"
 #include "vyre/dispatch.h"
 
+/* Workgroups that a test may run in all. Of each one llvmpipe allocates memory, which the address
+ * sanitizer keeps: some 4 KiB. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ENGINE_MANY_GROUPS 200000u
+#else
+#define ENGINE_MANY_GROUPS UINT32_MAX
+#endif
+
 /* A pipeline with the kernel that it keeps. */
 typedef struct engine_program {
     vyre_kernel *kernel;

@@ -38,7 +38,7 @@ typedef struct lint {
     bool has_barrier, has_atomic;
     uint32_t label; /* of the block being read */
     /* Of VY_SPEC_NATIVE_DIVIDE and _SQRT: the constant is there, what it chooses is. */
-    bool has_choice[2], has_native[2];
+    bool has_choice[6], has_native[6]; /* VY_SPEC_NATIVE_*, from the first on */
     char *message;
     size_t message_size;
     bool failed;
@@ -81,7 +81,8 @@ static uint32_t opcode(lint *l, uint32_t id)
 static uint32_t storage_class(lint *l, uint32_t id)
 {
     const definition *d = get(l, id);
-    if (opcode(l, id) == SpvOpBitcast && d->root == id && id) {
+    bool is_made = opcode(l, id) == SpvOpBitcast || opcode(l, id) == SpvOpConvertUToPtr;
+    if (is_made && d->root == id && id) {
         return SpvStorageClassPhysicalStorageBuffer;
     }
     return opcode(l, id) == SpvOpVariable ? d->at[3] : UINT32_MAX;
@@ -139,7 +140,9 @@ static void collect_address(lint *l, const uint32_t *at)
     if (!type->at || (type->at[0] & 0xffff) != SpvOpTypePointer) {
         return;
     }
-    uint32_t binding = addressed_binding(l, at[3]);
+    /* To elements of 8 and 16 bits by way of a 64-bit integer. */
+    bool is_wide = (at[0] & 0xffff) == SpvOpConvertUToPtr && opcode(l, at[3]) == SpvOpBitcast;
+    uint32_t binding = addressed_binding(l, is_wide ? get(l, at[3])->at[3] : at[3]);
     if (type->at[2] != SpvStorageClassPhysicalStorageBuffer || binding >= MAX_SLOTS) {
         wrong(l, "pointer %%%u is made of something that is no address", at[2]);
         return;
@@ -198,6 +201,7 @@ static uint32_t result_word(uint32_t op)
     case SpvOpTypeFloat:
     case SpvOpTypePointer:
     case SpvOpTypeStruct:
+    case SpvOpTypeVector:
     case SpvOpExtInstImport:
         return 1;
     case SpvOpConstant:
@@ -205,6 +209,7 @@ static uint32_t result_word(uint32_t op)
     case SpvOpLoad:
     case SpvOpCompositeConstruct:
     case SpvOpBitcast:
+    case SpvOpConvertUToPtr:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpFAdd:
@@ -242,7 +247,7 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
             d->root = at[2];
         } else if (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) {
             d->root = get(l, at[3])->root;
-        } else if (op == SpvOpBitcast) {
+        } else if (op == SpvOpBitcast || op == SpvOpConvertUToPtr) {
             collect_address(l, at);
         }
     }
@@ -266,11 +271,12 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
         break;
     case SpvOpExecutionMode:
         if (at[2] == SpvExecutionModeSignedZeroInfNanPreserve) {
-            l->modes |= VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
+            l->modes |= at[3] == 64 ? VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64
+                                    : VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
         } else if (at[2] == SpvExecutionModeDenormPreserve) {
-            l->modes |= VYRE_FLOAT_DENORM_PRESERVE;
+            l->modes |= at[3] == 64 ? VYRE_FLOAT_DENORM_PRESERVE_F64 : VYRE_FLOAT_DENORM_PRESERVE;
         } else if (at[2] == SpvExecutionModeRoundingModeRTE) {
-            l->modes |= VYRE_FLOAT_ROUNDING_RTE;
+            l->modes |= at[3] == 64 ? VYRE_FLOAT_ROUNDING_RTE_F64 : VYRE_FLOAT_ROUNDING_RTE;
         }
         break;
     case SpvOpControlBarrier:
@@ -318,7 +324,7 @@ static void rule_native(lint *l, const uint32_t *at)
     }
     if (op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse) {
         uint32_t choice = get(l, at[2])->spec_id - VY_SPEC_NATIVE_DIVIDE;
-        if (choice < 2) {
+        if (choice < 6) {
             l->has_choice[choice] = true;
             if (op == SpvOpSpecConstantTrue) {
                 wrong(l, "specialisation constant %u is true by default",
@@ -326,19 +332,23 @@ static void rule_native(lint *l, const uint32_t *at)
             }
         }
     }
-    bool is_sqrt = op == SpvOpExtInst && at[3] == l->glsl && at[4] == GLSLstd450Sqrt;
+    bool is_glsl = op == SpvOpExtInst && at[3] == l->glsl;
+    bool is_sqrt = is_glsl && at[4] == GLSLstd450Sqrt, is_fma = is_glsl && at[4] == GLSLstd450Fma;
     uint32_t chosen_by = l->label ? get(l, l->label)->chosen_by : UINT32_MAX;
-    if (op == SpvOpFDiv && chosen_by == VY_SPEC_NATIVE_DIVIDE) {
-        l->has_native[0] = true;
+    bool divides = chosen_by == VY_SPEC_NATIVE_DIVIDE || chosen_by == VY_SPEC_NATIVE_DIVIDE_F64;
+    bool roots = chosen_by == VY_SPEC_NATIVE_SQRT || chosen_by == VY_SPEC_NATIVE_SQRT_F64;
+    bool fuses = chosen_by == VY_SPEC_NATIVE_FMA || chosen_by == VY_SPEC_NATIVE_FMA_F64;
+    if ((op == SpvOpFDiv && divides) || (is_sqrt && roots) || (is_fma && fuses)) {
+        l->has_native[chosen_by - VY_SPEC_NATIVE_DIVIDE] = true;
     }
-    if (is_sqrt && chosen_by == VY_SPEC_NATIVE_SQRT) {
-        l->has_native[1] = true;
+    if (is_fma && !fuses) {
+        wrong(l, "Fma stands outside the choice of it");
     }
 }
 
 static void rule_choices(lint *l)
 {
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         if (l->has_choice[i] && !l->has_native[i]) {
             wrong(l, "specialisation constant %u chooses nothing", VY_SPEC_NATIVE_DIVIDE + i);
         }
@@ -385,8 +395,26 @@ static void rule_barrier(lint *l, const uint32_t *at)
     }
 }
 
+/* Bytes of what a pointer leads to: an integer, a float, or a vector of them. */
+static uint32_t element_size(lint *l, uint32_t pointer)
+{
+    const definition *chain = get(l, pointer);
+    const definition *type = chain->at ? get(l, chain->at[1]) : NULL;
+    if (!type || !type->at || (type->at[0] & 0xffff) != SpvOpTypePointer) {
+        return 0;
+    }
+    const definition *element = get(l, type->at[3]);
+    uint32_t count = 1;
+    if (element->at && (element->at[0] & 0xffff) == SpvOpTypeVector) {
+        count = element->at[3];
+        element = get(l, element->at[2]);
+    }
+    uint32_t op = element->at ? element->at[0] & 0xffff : 0;
+    return op == SpvOpTypeInt || op == SpvOpTypeFloat ? count * element->at[2] / 8 : 0;
+}
+
 /* Plain accesses to buffers that the module writes are NonPrivate in the Vulkan model; those
- * through addresses say that words are aligned as words, and no more. */
+ * through addresses say that elements are aligned to their size, and no more. */
 static void rule_access(lint *l, const uint32_t *at, uint32_t count)
 {
     uint32_t op = at[0] & 0xffff;
@@ -402,9 +430,12 @@ static void rule_access(lint *l, const uint32_t *at, uint32_t count)
         wrong(l, "an access to binding %u, which is written, lacks NonPrivatePointer",
               root->binding);
     }
+    uint32_t size = element_size(l, at[op == SpvOpLoad ? 3 : 1]);
     if (class == SpvStorageClassPhysicalStorageBuffer &&
-        (!(access & SpvMemoryAccessAlignedMask) || count <= operand + 1 || at[operand + 1] != 4)) {
-        wrong(l, "an access to binding %u by its address is not aligned to 4 bytes", root->binding);
+        (!(access & SpvMemoryAccessAlignedMask) || count <= operand + 1 ||
+         at[operand + 1] != size)) {
+        wrong(l, "an access to binding %u by its address is not aligned to %u bytes", root->binding,
+              size);
     }
 }
 

@@ -14,7 +14,7 @@ typedef struct vy_lint_expectation {
     bool aliased, fast_math;
     uint32_t binding_count; /* of the program's own buffers: hidden ones come after */
     vyre_interface interface;
-    uint32_t param_count; /* tells where addresses lie */
+    uint32_t param_count; /* words; tells where addresses lie */
 } vy_lint_expectation;
 
 /* NULL when everything is right, else what is wrong (in `message`, of that size). */

@@ -248,10 +248,11 @@ static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
     }
 }
 
-/* Words between the base and what the indices lead to. */
-static uint32_t chain_words(const machine *m, const uint32_t *op)
+/* Words between the base and what the indices lead to, which are numbers with a sign. */
+static int64_t chain_words(const machine *m, const uint32_t *op)
 {
-    uint32_t type = at_id(m, at_id(m, op[3])[1])[3], words = 0;
+    uint32_t type = at_id(m, at_id(m, op[3])[1])[3];
+    int64_t words = 0;
     for (uint32_t i = 4; i < op[0] >> 16; i++) {
         const uint32_t *row = at_id(m, type);
         uint32_t index = m->values[op[i]][0];
@@ -262,7 +263,7 @@ static uint32_t chain_words(const machine *m, const uint32_t *op)
             type = row[2 + index];
         } else {
             type = row[2];
-            words += index * size_of(m, type);
+            words += (int64_t)(int32_t)index * size_of(m, type);
         }
     }
     return words;
@@ -270,15 +271,17 @@ static uint32_t chain_words(const machine *m, const uint32_t *op)
 
 static void access_chain(machine *m, const uint32_t *op)
 {
-    uint32_t words = chain_words(m, op);
+    int64_t words = chain_words(m, op);
     if (storage_of(m, op[3]) == SpvStorageClassPhysicalStorageBuffer) {
-        uint64_t address = address_of(m, op[3]) + 4ull * words;
+        uint64_t address = address_of(m, op[3]) + 4ull * (uint64_t)words;
         m->values[op[2]][0] = (uint32_t)address;
         m->values[op[2]][1] = (uint32_t)(address >> 32);
         return;
     }
     m->values[op[2]][0] = m->values[op[3]][0];
-    m->values[op[2]][1] = m->values[op[3]][1] + words;
+    int64_t word = m->values[op[3]][1] + words;
+    assert_true(word >= 0 && word <= UINT32_MAX);
+    m->values[op[2]][1] = (uint32_t)word;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */

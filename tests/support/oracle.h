@@ -59,5 +59,7 @@ void vy_oracle_histogram(const uint32_t *x, uint32_t count, uint32_t out_bins[25
 bool vy_oracle_reduce(const float *x, uint32_t count, uint32_t *out_bits);
 /* That many generations on a torus of width x height cells, in place. */
 bool vy_oracle_life(uint32_t *cells, uint32_t width, uint32_t height, uint32_t generations);
+/* BLAKE3's 32 bytes, each word with its first byte in the lowest bits. */
+void vy_oracle_blake3(const uint8_t *bytes, uint32_t size, uint32_t out_hash[8]);
 
 #endif

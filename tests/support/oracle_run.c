@@ -18,12 +18,12 @@ static bool complain(const char *step, const vyre_diag *diag)
     return false;
 }
 
-static bool parse(const char *name, vyre_program **out_program)
+static bool parse(const char *folder, const char *name, vyre_program **out_program)
 {
     char path[512], *text = malloc(MAX_PROGRAM_SIZE);
     vyre_diag diag;
     bool ok = false;
-    snprintf(path, sizeof path, "%s/shaders/%s.vyre", VYRE_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s/%s.vyre", VYRE_SOURCE_DIR, folder, name);
     FILE *file = fopen(path, "rb");
     if (!file || !text) {
         fprintf(stderr, "%s cannot be read\n", path);
@@ -46,7 +46,7 @@ bool vy_prepare(vyre_device *device, vy_subject subject, vy_prepared *out_prepar
     memset(out_prepared, 0, sizeof *out_prepared);
     memset(&params, 0, sizeof params);
     params.struct_size = (uint32_t)sizeof params;
-    if (!parse(vy_subject_name(subject), &out_prepared->program)) {
+    if (!parse(vy_subject_folder(subject), vy_subject_name(subject), &out_prepared->program)) {
         return false;
     }
     if (device) {
@@ -81,10 +81,32 @@ uint32_t vy_first_difference(const uint32_t *a, const uint32_t *b, uint32_t coun
     return i;
 }
 
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The element that differs first by more than its slack, or count. */
+static uint32_t first_too_far(const vy_slot *slot, const uint32_t *got)
+{
+    uint32_t i = 0;
+    while (i < slot->count) {
+        float distance = float_of(slot->expected[i]) - float_of(got[i]);
+        if (!(distance <= slot->slack[i] && distance >= -slot->slack[i])) { /* NaN too */
+            break;
+        }
+        i++;
+    }
+    return i;
+}
+
 static bool compare_slot(const vy_case *c, const char *way, const vy_slot *slot,
                          const uint32_t *got)
 {
-    uint32_t at = vy_first_difference(slot->expected, got, slot->count);
+    uint32_t at = slot->slack ? first_too_far(slot, got)
+                              : vy_first_difference(slot->expected, got, slot->count);
     if (at == slot->count) {
         return true;
     }
@@ -158,7 +180,7 @@ static bool run_interpreter(const vy_prepared *prepared, vy_case *c, uint32_t *c
 
 static bool check_folded(const vy_prepared *prepared, const vy_case *c, const vyre_report *report)
 {
-    uint32_t groups = c->grid_elements / 256 + (c->grid_elements % 256 != 0);
+    uint32_t groups = c->grid_elements / c->workgroup + (c->grid_elements % c->workgroup != 0);
     bool is_folded = groups > prepared->info.max_groups[0];
     if (is_folded != (report->is_folded != 0)) {
         fprintf(stderr, "%s %s %u: %u workgroups, and the report says%s folded\n",

@@ -86,11 +86,16 @@ typedef struct layer_settings {
     bool loss_stays; /* after DEVICE_LOST every call that can give it does, until layer_revive */
     uint32_t drop_barrier;      /* the n-th barrier (from 1) right behind a dispatch is left out */
     const char *hide_extension; /* of the device */
-    uint32_t stop_after;        /* commands recorded behind the n-th dispatch are left out */
-    uint32_t timeouts;          /* that many waits end by VK_TIMEOUT at once */
-    bool slow_polls; /* semaphores have their old values until someone waits (20,000 looks);
-                        so, too, with timeouts and where fail_only is vkWaitSemaphores */
-    bool no_judge;   /* engine_close does not ask for hazards */
+    const char *hide_feature;   /* of the device: one of VY_FEATURES */
+    uint32_t hide_subgroups;    /* VkSubgroupFeatureFlagBits */
+    uint32_t min_subgroup, max_subgroup; /* minSubgroupSize, maxSubgroupSize */
+    uint32_t max_subgroups;              /* maxComputeWorkgroupSubgroups */
+    bool no_pinned_width;                /* requiredSubgroupSizeStages: none */
+    uint32_t stop_after; /* commands recorded behind the n-th dispatch are left out */
+    uint32_t timeouts;   /* that many waits end by VK_TIMEOUT at once */
+    bool slow_polls;     /* semaphores have their old values until someone waits (20,000 looks);
+                            so, too, with timeouts and where fail_only is vkWaitSemaphores */
+    bool no_judge;       /* engine_close does not ask for hazards */
 } layer_settings;
 
 extern layer_settings layer;
@@ -113,6 +118,10 @@ int32_t layer_alive(void);
 /* Flush and invalidate ranges that are not multiples of the atom, maps of memory that cannot be
  * mapped, and command buffers submitted to a family that is not their pool's. */
 uint32_t layer_bad_ranges(void);
+/* What the pipeline of a dispatch was created with: its required subgroup size or 0, and whether
+ * its subgroups must be full. */
+uint32_t layer_pipeline_width(VkPipeline pipeline);
+bool layer_pipeline_is_full(VkPipeline pipeline);
 /* The family that the newest device has its first queue of. */
 uint32_t layer_queue_family(void);
 

@@ -2,6 +2,8 @@
  * the settings have them. */
 #include "tests/support/vk_layer_parts.h"
 
+#include "engine/device/snapshot.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,11 +81,35 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceProperties(VkPhysicalD
     spoil_properties(p);
 }
 
+static void spoil_subgroups(VkPhysicalDeviceVulkan13Properties *p)
+{
+    if (layer.min_subgroup) {
+        p->minSubgroupSize = layer.min_subgroup;
+    }
+    if (layer.max_subgroup) {
+        p->maxSubgroupSize = layer.max_subgroup;
+    }
+    if (layer.max_subgroups) {
+        p->maxComputeWorkgroupSubgroups = layer.max_subgroups;
+    }
+    if (layer.no_pinned_width) {
+        p->requiredSubgroupSizeStages = 0;
+    }
+}
+
 static VKAPI_ATTR void VKAPI_CALL
 wrap_vkGetPhysicalDeviceProperties2(VkPhysicalDevice physical, VkPhysicalDeviceProperties2 *p)
 {
     layer_below.vkGetPhysicalDeviceProperties2(physical, p);
     spoil_properties(&p->properties);
+    for (VkBaseOutStructure *at = p->pNext; at; at = at->pNext) {
+        if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES) {
+            VkPhysicalDeviceVulkan11Properties *p11 = (void *)at;
+            p11->subgroupSupportedOperations &= ~layer.hide_subgroups;
+        } else if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES) {
+            spoil_subgroups((void *)at);
+        }
+    }
 }
 
 /* ---- Features -------------------------------------------------------------------------------- */
@@ -107,6 +133,33 @@ static void spoil_features_12(VkPhysicalDeviceVulkan12Features *f)
     if (layer.no_addresses) {
         f->bufferDeviceAddress = VK_FALSE;
     }
+}
+
+/* The feature's member in a structure of the place that the library's table tells. */
+static void hide_feature(VkPhysicalDeviceFeatures2 *f)
+{
+    VkPhysicalDeviceFeatures2 *core = f;
+    VkPhysicalDeviceVulkan11Features none11, *vulkan11 = &none11;
+    VkPhysicalDeviceVulkan12Features none12, *vulkan12 = &none12;
+    VkPhysicalDeviceVulkan13Features none13, *vulkan13 = &none13;
+    for (VkBaseOutStructure *at = f->pNext; at; at = at->pNext) {
+        vulkan11 = at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES ? (void *)at
+                                                                                      : vulkan11;
+        vulkan12 = at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES ? (void *)at
+                                                                                      : vulkan12;
+        vulkan13 = at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES ? (void *)at
+                                                                                      : vulkan13;
+    }
+#define MEMBER_CORE(name)     core->features.name
+#define MEMBER_VULKAN11(name) vulkan11->name
+#define MEMBER_VULKAN12(name) vulkan12->name
+#define MEMBER_VULKAN13(name) vulkan13->name
+#define VY_X(name, place, required, why)                                                           \
+    if (strcmp(layer.hide_feature, #name) == 0) {                                                  \
+        MEMBER_##place(name) = VK_FALSE;                                                           \
+    }
+    VY_FEATURES(VY_X)
+#undef VY_X
 }
 
 static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
@@ -142,6 +195,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkGetPhysicalDeviceFeatures2(VkPhysicalDe
         default:
             break;
         }
+    }
+    if (layer.hide_feature) {
+        hide_feature(f);
     }
 }
 

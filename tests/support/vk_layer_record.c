@@ -240,6 +240,30 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkDestroyShaderModule(VkDevice device, Vk
     layer_below.vkDestroyShaderModule(device, module, callbacks);
 }
 
+static uint32_t required_size(const void *chain)
+{
+    for (const VkBaseInStructure *at = chain; at; at = at->pNext) {
+        if (at->sType ==
+            VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO) {
+            return ((const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *)(const void *)at)
+                ->requiredSubgroupSize;
+        }
+    }
+    return 0;
+}
+
+uint32_t layer_pipeline_width(VkPipeline pipeline)
+{
+    const layer_pipeline *p = layer_pipeline_of(pipeline);
+    return p ? p->subgroup_size : 0;
+}
+
+bool layer_pipeline_is_full(VkPipeline pipeline)
+{
+    const layer_pipeline *p = layer_pipeline_of(pipeline);
+    return p && p->is_full;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 wrap_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                               const VkComputePipelineCreateInfo *infos,
@@ -263,6 +287,9 @@ wrap_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t c
         }
         if (p) {
             p->handle = out[i];
+            p->is_full = (infos[i].stage.flags &
+                          VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT) != 0;
+            p->subgroup_size = required_size(infos[i].stage.pNext);
             p->touches.is_unknown = !m || !m->is_read;
             if (m && m->is_read) {
                 p->touches = m->touches;

@@ -33,6 +33,8 @@ typedef struct layer_module {
 } layer_module;
 
 typedef struct layer_pipeline {
+    uint32_t subgroup_size; /* required, or 0 */
+    bool is_full;           /* full subgroups are required */
     struct layer_pipeline *next;
     VkPipeline handle;
     spirv_touches touches;

@@ -162,9 +162,13 @@ static void check_json(const char *path)
             fail_msg("no %s in %s", texts[i], path);
         }
     }
-    uint32_t own = 0, own_checked = 0, peers = 0, peers_checked = 0;
+    uint32_t own = 0, own_checked = 0, peers = 0, peers_checked = 0, parts = 0;
     for (char *line = strtok(data, "\n"); line; line = strtok(NULL, "\n")) {
-        if (strstr(line, "{\"who\": \"vyre\"")) {
+        uint32_t ignored = 0;
+        if (strstr(line, "\"is_part\": true")) {
+            check_series(line, &ignored);
+            parts++;
+        } else if (strstr(line, "{\"who\": \"vyre\"")) {
             check_series(line, &own_checked);
             own++;
         } else if (strstr(line, "{\"who\": ")) {
@@ -174,6 +178,7 @@ static void check_json(const char *path)
     }
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
+    assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
     assert_true(own >= 4 + 2 + 10 + 8 + 2 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
@@ -202,6 +207,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
         assert_file_has("err", "nothing else"); /* prints what was said */
     }
     assert_file_has("out", "### rebind: ");
+    assert_file_has("out", "### checks: ");
+    assert_file_has("out", "### atomics: ");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -209,6 +216,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-resident.svg");
     check_picture("b-transfer.svg");
     check_picture("b-rebind.svg");
+    check_picture("b-checks.svg");
+    check_picture("b-atomics.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

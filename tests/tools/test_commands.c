@@ -1,6 +1,8 @@
 /* The tools as people call them: exit codes, what is printed, and every mistake in a command line
  * or an input file. */
+#include "codegen/kernel.h"
 #include "tests/tools/support.h"
+#include "vyre/program.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +29,14 @@ static const char size_text[] = "program sized\nworkgroup 64\nparam k : i32\nout
 static const char exp_text[] = "program e\nworkgroup 64\ngrid over y\nout y : f32[8]\n"
                                "kernel { y[gid.x] = exp(f32(gid.x)) }\n";
 
+static const char wide_text[] =
+    "program wide\nworkgroup 2\nparam q : u64\nparam v : f32x4\nout y : u64[2]\nout z : f32x4[2]\n"
+    "kernel { y[gid.x] = q + u64(gid.x)\n z[gid.x] = v + f32(gid.x) }\n";
+static const char lanes_text[] =
+    "//! run:\n//! expect: y = 10, ...\nprogram l\nworkgroup 64\ngrid over y\nout y : u32[64]\n"
+    "out z : f32[64]\nkernel { let s = subgroup_add(gid.x)\n let w = subgroup_add(f32(gid.x) * "
+    "0.1)\n y[gid.x] = s + lanes\n z[gid.x] = w }\n";
+
 static int setup(void **state)
 {
     (void)state;
@@ -35,6 +45,8 @@ static int setup(void **state)
     put_text("bad.vyre", bad_text);
     put_text("sized.vyre", size_text);
     put_text("exp.vyre", exp_text);
+    put_text("wide.vyre", wide_text);
+    put_text("lanes.vyre", lanes_text);
     put_text("broken.vyre", "program p\nkernel {\n    oops\n}\n");
     put_text("kernel.vyk", "VYRK....");
     return 0;
@@ -79,6 +91,10 @@ static void test_run_refuses_command_lines(void **state)
         {{"twice.vyre", "--reference", "--check"}, "--reference runs on no device"},
         {{"twice.vyre", "--reference", "--validate"}, "--reference runs on no device"},
         {{"twice.vyre", "--reference=1"}, "--reference takes no value"},
+        {{"twice.vyre", "--reference", "--subgroup", "3"}, "--subgroup takes a power of two"},
+        {{"twice.vyre", "--reference", "--subgroup", "256"}, "--subgroup takes a power of two"},
+        {{"twice.vyre", "--subgroup", "8"}, "--subgroup is for --reference"},
+        {{"twice.vyre", "--subgroup=8", "--check"}, "--subgroup is for --reference"},
         {{"--info", "twice.vyre"}, "take no program"},
         {{"--examples", "twice.vyre", "--in", "x=1"}, "from the files' comments"},
     };
@@ -121,7 +137,17 @@ static void test_run_refuses_inputs(void **state)
         {{"sized.vyre", "--elements", "1", "--size", "y=1"}, "parameter 'k' has no value"},
         {{"sized.vyre", "--elements", "1", "--param", "k=1"}, "give --size y=COUNT"},
         {{"sized.vyre", "--elements", "1", "--param", "k=1.5"}, "no i32"},
+        {{"wide.vyre", "--elements=1", "--param", "v=1:2", "--param", "q=1"},
+         "'1:2' is no f32x4: 2 of 4 components are given"},
+        {{"wide.vyre", "--elements=1", "--param", "q=-1", "--param", "v=1:2:3:4"}, "negative"},
+        {{"wide.vyre", "--elements", "1", "--in", "x=1,2"}, "no input buffer 'x'"},
+        {{"bytes.vyre", "--in", "x=256"}, "'256' is no u8"},
+        {{"bytes.vyre", "--in", "x=@four.npy"}, "dtype '<u4' and the buffer's type is u8"},
     };
+    put_text("bytes.vyre", "program b\ngrid over x\nin x : u8[]\nkernel { }\n");
+    assert_int_equal(run_tool("vyre-run", "twice.vyre", "--reference", "--in", "x=1", "--out",
+                              "y=four.npy", NULL),
+                     0);
     put_text("odd.bin", "123");
     for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
         int code = run_tool("vyre-run", "--reference", cases[i].a[0], cases[i].a[1], cases[i].a[2],
@@ -175,6 +201,103 @@ static void test_run_writes_and_reads_files(void **state)
     assert_fails(1, "nowhere/y.npy",
                  run_tool("vyre-run", "twice.vyre", "--reference", "--in", "x=1", "--out",
                           "y=nowhere/y.npy", NULL));
+}
+
+static void assert_same_files(const char *left, const char *right)
+{
+    size_t left_size, right_size;
+    char *a = get_file(left, &left_size), *b = get_file(right, &right_size);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_int_equal(left_size, right_size);
+    assert_memory_equal(a, b, left_size);
+    free(a);
+    free(b);
+}
+
+/* .npy, raw and .npy again, of elements of every type and every generator. */
+static void test_run_writes_and_reads_files_of_every_type(void **state)
+{
+    (void)state;
+#define X(name, number, keyword, size, kind, component, components) {keyword, size},
+    static const struct {
+        const char *keyword;
+        size_t size;
+    } types[] = {VYRE_TYPES(X)};
+#undef X
+    static const char *const generators[] = {"x[9]=random:5", "x[3]=iota:1", "x[5]=fill:1",
+                                             "x[1]=zero", "x[0]=zero"};
+    static const size_t counts[] = {9, 3, 5, 1, 0};
+    for (size_t t = 0; t < VY_COUNT_OF(types); t++) {
+        char text[256];
+        size_t g = t % VY_COUNT_OF(generators), size;
+        if (!types[t].size) {
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "program copy\nworkgroup 8\ngrid over x\nin x : %s[]\nout y : %s[len(x)]\n"
+                 "kernel { y[gid.x] = x[gid.x] }\n",
+                 types[t].keyword, types[t].keyword);
+        put_text("copy.vyre", text);
+        assert_int_equal(run_tool("vyre-run", "copy.vyre", "--reference", "--in", generators[g],
+                                  "--out", "y=1.npy", NULL),
+                         0);
+        assert_int_equal(run_tool("vyre-run", "copy.vyre", "--reference", "--in", "x=@1.npy",
+                                  "--out", "y=2.bin", NULL),
+                         0);
+        assert_int_equal(run_tool("vyre-run", "copy.vyre", "--reference", "--in", "x=@2.bin",
+                                  "--out", "y=3.npy", NULL),
+                         0);
+        assert_same_files("1.npy", "3.npy");
+        char *raw = get_file("2.bin", &size);
+        assert_non_null(raw);
+        assert_int_equal(size, counts[g] * types[t].size);
+        free(raw);
+    }
+}
+
+/* The values, the lists and the comparisons of every type, in examples; and on the device. */
+static void test_run_takes_every_type(void **state)
+{
+    (void)state;
+    const char *types = VYRE_SOURCE_DIR "/tests/tools/types.vyre";
+    const char *reference = has_no_device() ? "--reference" : "--validate";
+    assert_int_equal(run_tool("vyre-run", "--examples", reference, types, NULL), 0);
+    assert_file_has("out", "types.vyre: 2 of 2 examples pass\n");
+    assert_int_equal(run_tool("vyre-run", "wide.vyre", "--reference", "--elements", "2", "--param",
+                              "q=0x123456789abcdef0", "--param", "v=1:-2:inf:nan", NULL),
+                     0);
+    assert_file_has("out", "y = 1311768467463790320, 1311768467463790321\n");
+    assert_file_has("out", "z = 1.0:-2.0:inf:nan, 2.0:-1.0:inf:nan\n");
+    assert_int_equal(run_tool("vyre-run", "wide.vyre", "--reference", "--elements", "2", "--param",
+                              "q=18446744073709551615", "--param", "v=1:-2:-inf:nan", "--json",
+                              NULL),
+                     0);
+    assert_file_has("out", "{\"type\": \"u64\", \"count\": 2, \"elements\": "
+                           "[18446744073709551615, 0]}");
+    assert_file_has("out", "{\"type\": \"f32x4\", \"count\": 2, \"elements\": "
+                           "[[1.0, -2.0, \"-inf\", \"nan\"], [2.0, -1.0, \"-inf\", \"nan\"]]}");
+}
+
+/* The interpreter has the subgroups that it is told, or the device's. */
+static void test_run_has_subgroups(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run_tool("vyre-run", "lanes.vyre", "--reference", "--subgroup", "4", "--out", "y", NULL),
+        0);
+    assert_file_has("out", "y = 10, 10, 10, 10, 26, ");
+    assert_int_equal(run_tool("vyre-run", "lanes.vyre", "--reference", NULL), 0);
+    assert_file_has("out", "y = 528, 528, ");
+    assert_int_equal(
+        run_tool("vyre-run", "--examples", "--reference", "--subgroup=4", "lanes.vyre", NULL), 0);
+    assert_fails(1, "y[0] is 528 on the interpreter, expected 10",
+                 run_tool("vyre-run", "--examples", "--reference", "lanes.vyre", NULL));
+    if (has_no_device()) {
+        return;
+    }
+    assert_int_equal(run_tool("vyre-run", "lanes.vyre", "--check", NULL), 0);
+    assert_file_has("out", "agree within 64 ULP, which subgroup_add allows\n");
 }
 
 static void test_run_reports_records_races_and_limits(void **state)
@@ -320,6 +443,13 @@ static void test_spv_writes_every_form(void **state)
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--format", "c", NULL), 0);
     assert_file_has("out", "static const uint32_t twice_seg0[");
     assert_file_has("out", "    0x07230203, 0x00010600,");
+    assert_file_has("out", " * binding 0: in x : u32, 4 bytes an element\n");
+    assert_int_equal(run_tool("vyre-spv", "wide.vyre", "--format", "c", NULL), 0);
+    assert_file_has("out", " * binding 1: out z : f32x4, 16 bytes an element\n"
+                           " * param q : u64, words 0 to 1\n * param v : f32x4, words 2 to 5 */\n");
+    assert_int_equal(run_tool("vyre-spv", "wide.vyre", "--format", "json", NULL), 0);
+    assert_file_has("out", "\"type\": \"u64\", \"element_size\": 8, ");
+    assert_file_has("out", "{\"name\": \"v\", \"type\": \"f32x4\", \"word\": 2, \"words\": 4}");
     assert_int_equal(
         run_tool("vyre-spv", "twice.vyre", "--target", "vulkan1.2", "--format", "json", NULL), 0);
     assert_file_has("out", "{\"schema\": \"vyre.spv/1\", \"program\": \"twice\", \"target\": "
@@ -360,6 +490,22 @@ static void test_spv_inspects(void **state)
         assert_file_has("out", "package_closure.seg1: valid for vulkan1.");
         assert_file_has("out", " instructions, ");
     }
+    put_text("lowered.vyre", "program lowered\nworkgroup 8\ninout a : bf16[]\n"
+                             "kernel { let s = subgroup_add(u64(gid.x))\n"
+                             "  a[gid.x] = sqrt(f32(f16(a[0]))) / f32(s) }\n");
+    assert_int_equal(run_tool("vyre-spv", "lowered.vyre", "--stats", NULL), 0);
+    static const char *const lowered[] = {
+        "f16: in f32, rounded", "bf16: in f32", "f32 division: by integers, or constant 4",
+        "f32 square root: by integers", "subgroup reductions of 64 bits: lane by lane"};
+    for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++) {
+        assert_file_has("out", lowered[i]);
+    }
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--stats", NULL), 0);
+    size_t plain_size = 0;
+    char *plain = get_file("out", &plain_size);
+    assert_non_null(plain);
+    assert_null(strstr(plain, "lowered"));
+    free(plain);
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--requires", NULL), 0);
     assert_file_has("out", "vulkanMemoryModel\n");
     assert_int_equal(run_tool("vyre-spv", SHADERS "package_closure.vyre", "--interface", "address",
@@ -369,10 +515,28 @@ static void test_spv_inspects(void **state)
     assert_file_has("out", "bufferDeviceAddress\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "build", NULL), 0);
     assert_file_has("out", "; segment 0 after build\nblock 1:\n");
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--dump-after", "all", NULL), 0);
+    assert_file_has("out", "; segment 0 after fold\nblock 1:\n");
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.spv", NULL), 0);
     assert_int_equal(run_tool("vyre-spv", "twice.spv", "--requires", "--validate", NULL), 0);
     assert_file_has("out", "OpCapability Shader\n");
     assert_file_has("out", "twice: valid for vulkan1.3");
+    const char *types = VYRE_SOURCE_DIR "/tests/tools/types.vyre";
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(run_tool("vyre-spv", types, "--validate", "--stats", "--requires",
+                                  "--target", targets[i / 2], "--interface",
+                                  i % 2 ? "address" : "descriptor", NULL),
+                         0);
+        assert_file_has("out", "types.seg0: valid for vulkan1.");
+        assert_file_has("out",
+                        ", integers of 8 and 16 and 32 and 64 bits, floats of 32 and 64 bits\n");
+        assert_file_has("out", "shaderInt64\n");
+        assert_file_has("out", "shaderFloat64\n");
+        assert_file_has("out", "storageBuffer8BitAccess\n");
+        assert_file_has("out", "storageBuffer16BitAccess\n");
+    }
+    assert_int_equal(run_tool("vyre-spv", "lanes.vyre", "--stats", NULL), 0);
+    assert_file_has("out", ", 2 subgroup operations, ");
     int code = run_tool("vyre-spv", "twice.vyre", "--opt", "--validate", NULL);
     if (code != 0) {
         assert_fails(1, "spirv-opt, which was not found", code);
@@ -386,7 +550,7 @@ static void test_spv_writes_kernel_files(void **state)
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.vyk", NULL), 0);
     char *file = get_file("twice.vyk", &size);
     assert_non_null(file);
-    assert_memory_equal(file, "VYRK\1\0\0\0", 8);
+    assert_memory_equal(file, "VYRK\2\0\0\0", 8);
     /* The same bytes from the same program, whether as text, on standard output or as kernel. */
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--format", "kernel", NULL), 0);
     char *again = get_file("out", &again_size);
@@ -450,10 +614,55 @@ static void test_run_takes_kernel_files(void **state)
     assert_file_has("out", "kernel: compiled\n");
     assert_fails(1, "bad.vyk:10:34: trap 7, first in pass 1, segment 0, invocation 3",
                  run_tool("vyre-run", "bad.vyk", NULL));
+    /* Float modes of 64 bits and reconvergence are choices where the program makes them ones. */
+    put_text("choices.vyre", "program c\nworkgroup 8\ngrid over y\nout y : f64[8]\nkernel {\n"
+                             "let s = subgroup_add(gid.x)\ny[gid.x] = f64(s) / f64(gid.x) }\n");
+    assert_int_equal(run_tool("vyre-spv", "choices.vyre", "-o", "choices.vyk", NULL), 0);
+    assert_int_equal(run_tool("vyre-run", "choices.vyk", "--check", "--report", NULL), 0);
+    assert_file_has("out", "kernel: from the file\n");
+    assert_file_has("out", "y = inf, 28.0, 14.0, 9.333333333333334,");
     /* Words for another interface only: the device's are compiled from the program. */
     assert_int_equal(
         run_tool("vyre-spv", "twice.vyre", "-o", "address.vyk", "--interface", "address", NULL), 0);
     assert_int_equal(run_tool("vyre-run", "address.vyk", "--in", "x=1,2", "--check", NULL), 0);
+}
+
+static void expect_file_without(const char *path, const char *text)
+{
+    size_t size;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    assert_null(strstr(data, text));
+    free(data);
+}
+
+static void test_spv_joins_atomics_where_asked(void **state)
+{
+    (void)state;
+    put_text("counts.vyre", "program counts\nworkgroup 8\ninout n : u32[]\nkernel {\n"
+                            "atomic_add(n[0], 1)\nlet k = atomic_add(n[1], 1)\nn[k + 2] = k }\n");
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "--requires", NULL), 0);
+    expect_file_without("out", "VK_SUBGROUP_FEATURE");
+    assert_int_equal(
+        run_tool("vyre-spv", "counts.vyre", "--aggregate", "--validate", "--requires", NULL), 0);
+    assert_file_has("out", "counts.seg0: valid for vulkan1.3");
+    assert_file_has("out", "VK_SUBGROUP_FEATURE_BALLOT_BIT\n");
+    expect_file_without("out", "shaderMaximalReconvergence");
+    /* Kernel files have plain words, those joined without old values, and those with: three times
+     * as many; of a program without such atomics there is nothing more. */
+    size_t plain, joined, same;
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "-o", "plain.vyk", NULL), 0);
+    free(get_file("plain.vyk", &plain));
+    assert_int_equal(run_tool("vyre-spv", "counts.vyre", "-o", "joined.vyk", "--aggregate", NULL),
+                     0);
+    free(get_file("joined.vyk", &joined));
+    assert_in_range(joined, VY_AGGREGATE_ON_GPUS ? plain : plain * 5 / 2, plain * 4);
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "plain.vyk", NULL), 0);
+    free(get_file("plain.vyk", &plain));
+    assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "joined.vyk", "--aggregate", NULL),
+                     0);
+    free(get_file("joined.vyk", &same));
+    assert_int_equal(same, plain);
 }
 
 /* A module cut or changed anywhere is shown or refused, never a crash. */
@@ -556,6 +765,9 @@ int main(void)
         cmocka_unit_test(test_run_refuses_inputs),
         cmocka_unit_test(test_run_prints_outputs),
         cmocka_unit_test(test_run_writes_and_reads_files),
+        cmocka_unit_test(test_run_writes_and_reads_files_of_every_type),
+        cmocka_unit_test(test_run_takes_every_type),
+        cmocka_unit_test(test_run_has_subgroups),
         cmocka_unit_test(test_run_reports_records_races_and_limits),
         cmocka_unit_test(test_run_prints_json),
         cmocka_unit_test(test_run_examples_need_no_device_by_reference),
@@ -566,6 +778,7 @@ int main(void)
         cmocka_unit_test(test_spv_inspects),
         cmocka_unit_test(test_spv_writes_kernel_files),
         cmocka_unit_test(test_run_takes_kernel_files),
+        cmocka_unit_test(test_spv_joins_atomics_where_asked),
         cmocka_unit_test(test_spv_survives_hostile_modules),
         cmocka_unit_test(test_spv_ends_at_an_interrupt),
         cmocka_unit_test(test_demo_answers),

@@ -1,4 +1,5 @@
 /* Literals, lists, generators, and the words of command lines. */
+#include "codegen/ir/ops.h"
 #include "tests/tools/support.h"
 #include "tools/common/tool.h"
 #include "tools/common/value.h"
@@ -7,23 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void assert_value(const char *text, vyre_type type, uint32_t wanted)
+#define X(name, number, keyword, size, kind, component, components) VYRE_TYPE_##name,
+static const vyre_type all_types[] = {VYRE_TYPES(X)};
+#undef X
+
+static void assert_value(const char *text, vyre_type type, uint64_t wanted)
 {
-    uint32_t bits = ~wanted;
+    vy_value value = {{~wanted}};
     vyre_diag diag = {0};
-    if (vy_value_parse(text, strlen(text), type, &bits, &diag) != VYRE_OK || bits != wanted) {
-        fail_msg("'%s' gives 0x%08x, not 0x%08x: %s", text, bits, wanted, diag.message);
+    if (vy_value_parse(text, strlen(text), type, &value, &diag) != VYRE_OK ||
+        value.bits[0] != wanted) {
+        fail_msg("'%s' gives 0x%llx, not 0x%llx as %s: %s", text, (unsigned long long)value.bits[0],
+                 (unsigned long long)wanted, vyre_type_keyword(type), diag.message);
     }
 }
 
 static void assert_no_value(const char *text, vyre_type type)
 {
-    uint32_t bits;
+    vy_value value;
     vyre_diag diag = {0};
-    if (vy_value_parse(text, strlen(text), type, &bits, &diag) != VYRE_ERROR_INVALID_ARGUMENT) {
-        fail_msg("'%s' was taken", text);
+    if (vy_value_parse(text, strlen(text), type, &value, &diag) != VYRE_ERROR_INVALID_ARGUMENT) {
+        fail_msg("'%s' was taken as %s", text, vyre_type_keyword(type));
     }
     assert_non_null(strstr(diag.message, "Fix: "));
+    assert_non_null(strstr(diag.message, vyre_type_keyword(type)));
 }
 
 static void test_value_reads_each_type(void **state)
@@ -47,6 +55,76 @@ static void test_value_reads_each_type(void **state)
     assert_value("1e99", VYRE_TYPE_F32, 0x7f800000u);
     assert_value("true", VYRE_TYPE_BOOL, 1);
     assert_value("0", VYRE_TYPE_BOOL, 0);
+    assert_value("1", VYRE_TYPE_F16, 0x3c00);
+    assert_value("65519.999", VYRE_TYPE_F16, 0x7bff);
+    assert_value("-65520", VYRE_TYPE_F16, 0xfc00);
+    assert_value("0x1p-24", VYRE_TYPE_F16, 1);
+    assert_value("-nan", VYRE_TYPE_F16, 0xfe00);
+    assert_value("1", VYRE_TYPE_BF16, 0x3f80);
+    assert_value("0.1", VYRE_TYPE_BF16, 0x3dcd);
+    assert_value("-inf", VYRE_TYPE_BF16, 0xff80);
+    assert_value("nan", VYRE_TYPE_BF16, 0x7fc0);
+    assert_value("3.4e38", VYRE_TYPE_BF16, 0x7f80);
+    assert_value("0.1", VYRE_TYPE_F64, 0x3fb999999999999au);
+    assert_value("5e-324", VYRE_TYPE_F64, 1);
+    assert_value("-0", VYRE_TYPE_F64, 0x8000000000000000u);
+    assert_value("nan", VYRE_TYPE_F64, 0x7ff8000000000000u);
+}
+
+/* Every width at its ends and one beyond. */
+static void test_value_reads_integers_of_every_width(void **state)
+{
+    (void)state;
+    static const struct {
+        vyre_type type;
+        const char *least, *most, *below, *above, *bits, *too_many;
+        uint64_t mask;
+    } rows[] = {{VYRE_TYPE_U8, "0", "255", "-1", "256", "0xfF", "0x100", 0xff},
+                {VYRE_TYPE_I8, "-128", "127", "-129", "128", "0xFf", "0x100", 0xff},
+                {VYRE_TYPE_U16, "0", "65535", "-1", "65536", "0xffff", "0x10000", 0xffff},
+                {VYRE_TYPE_I16, "-32768", "32767", "-32769", "32768", "0xffff", "0x10000", 0xffff},
+                {VYRE_TYPE_U64, "0", "18446744073709551615", "-1", "18446744073709551616",
+                 "0xffffffffffffffff", "0x10000000000000000", UINT64_MAX},
+                {VYRE_TYPE_I64, "-9223372036854775808", "9223372036854775807",
+                 "-9223372036854775809", "9223372036854775808", "0xffffffffffffffff",
+                 "0x10000000000000000", UINT64_MAX}};
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        bool is_signed = vy_type_is_signed(rows[i].type);
+        uint64_t mask = rows[i].mask;
+        assert_value(rows[i].least, rows[i].type, is_signed ? (mask >> 1) + 1 : 0);
+        assert_value(rows[i].most, rows[i].type, is_signed ? mask >> 1 : mask);
+        assert_value(rows[i].bits, rows[i].type, mask);
+        assert_no_value(rows[i].below, rows[i].type);
+        assert_no_value(rows[i].above, rows[i].type);
+        assert_no_value(rows[i].too_many, rows[i].type);
+        assert_no_value("1.0", rows[i].type);
+        assert_no_value("", rows[i].type);
+    }
+    assert_value("-0x80", VYRE_TYPE_I8, 0x80);
+    assert_no_value("-0x81", VYRE_TYPE_I8);
+}
+
+static void test_value_reads_vectors(void **state)
+{
+    (void)state;
+    vy_value value;
+    assert_int_equal(vy_value_parse("1:-2", 4, VYRE_TYPE_I32X2, &value, NULL), VYRE_OK);
+    assert_int_equal(value.bits[0], 1);
+    assert_int_equal(value.bits[1], 0xfffffffeu);
+    assert_int_equal(vy_value_parse("1:2:inf:-0", 10, VYRE_TYPE_F32X4, &value, NULL), VYRE_OK);
+    assert_int_equal(value.bits[2], 0x7f800000u);
+    assert_int_equal(value.bits[3], 0x80000000u);
+    assert_int_equal(vy_value_parse("1:false", 7, VYRE_TYPE_BOOL2, &value, NULL), VYRE_OK);
+    assert_int_equal(value.bits[0], 1);
+    assert_int_equal(value.bits[1], 0);
+    static const char *const wrong[] = {"", "1", "1:2:3", "1:2:3:4:5", ":::"};
+    for (size_t i = 0; i < VY_COUNT_OF(wrong); i++) {
+        vyre_diag diag = {0};
+        assert_int_equal(vy_value_parse(wrong[i], strlen(wrong[i]), VYRE_TYPE_U32X4, &value, &diag),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+        assert_non_null(strstr(diag.message, "Fix: "));
+    }
+    assert_no_value("1:2", VYRE_TYPE_U32);
 }
 
 static void test_value_refuses_others(void **state)
@@ -80,18 +158,35 @@ static void test_value_refuses_others(void **state)
     assert_no_value("TRUE", VYRE_TYPE_BOOL);
 }
 
+/* Any bits, by way of memory and of text. */
 static void test_value_text_reads_back(void **state)
 {
     (void)state;
-    static const vyre_type types[] = {VYRE_TYPE_U32, VYRE_TYPE_I32, VYRE_TYPE_F32};
-    uint32_t bits = 1;
-    for (int i = 0; i < 30000; i++) {
-        bits = bits * 1664525u + 1013904223u;
-        for (size_t t = 0; t < VY_COUNT_OF(types); t++) {
-            bool is_nan = types[t] == VYRE_TYPE_F32 && (bits & 0x7fffffffu) > 0x7f800000u;
+    uint64_t bits = 1;
+    for (int i = 0; i < 4000; i++) {
+        for (size_t t = 0; t < VY_COUNT_OF(all_types); t++) {
+            vyre_type type = all_types[t], component = vy_type_component(type);
+            vy_value value = {{0}}, again = {{0}};
+            unsigned char memory[32];
             char text[VY_VALUE_TEXT_SIZE];
-            vy_value_format(types[t], bits, text);
-            assert_value(text, types[t], is_nan ? (bits & 0x80000000u) | 0x7fc00000u : bits);
+            for (uint32_t c = 0; c < vy_type_components(type); c++) {
+                bits = bits * 6364136223846793005u + 1442695040888963407u;
+                value.bits[c] = vy_type_bits(component, bits >> (i & 31) ^ bits >> 29);
+            }
+            if (vyre_type_size(type)) {
+                vy_value_store(type, memory, 1, &value);
+                again = vy_value_load(type, memory, 1);
+                assert_memory_equal(&again, &value, sizeof value);
+            }
+            vy_value_format(type, &value, text);
+            assert_int_equal(vy_value_parse(text, strlen(text), type, &again, NULL), VYRE_OK);
+            for (uint32_t c = 0; c < vy_type_components(type); c++) {
+                if (vy_scalar_is_nan(component, value.bits[c])) {
+                    assert_true(vy_scalar_is_nan(component, again.bits[c]));
+                } else if (again.bits[c] != value.bits[c]) {
+                    fail_msg("%s: %s", vyre_type_keyword(type), text);
+                }
+            }
         }
     }
 }
@@ -99,11 +194,15 @@ static void test_value_text_reads_back(void **state)
 static void test_list_reads_blanks_and_nothing(void **state)
 {
     (void)state;
-    uint32_t *elements, count;
-    assert_int_equal(vy_list_parse(" 1 ,2,\t3 ", VYRE_TYPE_U32, &elements, &count, NULL), VYRE_OK);
+    void *elements;
+    uint32_t count;
+    assert_int_equal(vy_list_parse(" 1 ,2,\t3 ", VYRE_TYPE_U16, &elements, &count, NULL), VYRE_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(elements[0], 1);
-    assert_int_equal(elements[2], 3);
+    assert_memory_equal(elements, "\1\0\2\0\3\0", 6);
+    free(elements);
+    assert_int_equal(vy_list_parse("1:2, 3:4", VYRE_TYPE_U32X2, &elements, &count, NULL), VYRE_OK);
+    assert_int_equal(count, 2);
+    assert_memory_equal(elements, "\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0", 16);
     free(elements);
     assert_int_equal(vy_list_parse("  ", VYRE_TYPE_U32, &elements, &count, NULL), VYRE_OK);
     assert_int_equal(count, 0);
@@ -116,50 +215,136 @@ static void test_list_reads_blanks_and_nothing(void **state)
     }
 }
 
+/* 64 elements of the generator, from exactly that memory, so that a sanitizer sees one more. */
+static void *generate(const char *text, vyre_type type)
+{
+    vyre_diag diag = {0};
+    void *elements = malloc((size_t)64 * vyre_type_size(type));
+    assert_non_null(elements);
+    if (vy_value_generate(text, type, elements, 64, &diag) != VYRE_OK) {
+        fail_msg("%s as %s: %s", text, vyre_type_keyword(type), diag.message);
+    }
+    return elements;
+}
+
+static void assert_generates(const char *text, vyre_type type, size_t index, const char *wanted)
+{
+    void *elements = generate(text, type);
+    char got[VY_VALUE_TEXT_SIZE];
+    vy_value value = vy_value_load(type, elements, index);
+    vy_value_format(type, &value, got);
+    if (strcmp(got, wanted) != 0) {
+        fail_msg("%s as %s: [%zu] is %s, not %s", text, vyre_type_keyword(type), index, got,
+                 wanted);
+    }
+    free(elements);
+}
+
 static void test_generators_give_what_they_say(void **state)
 {
     (void)state;
-    uint32_t e[64];
-    assert_int_equal(vy_value_generate("zero", VYRE_TYPE_U32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[0] | e[63], 0);
-    assert_int_equal(vy_value_generate("iota", VYRE_TYPE_U32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[63], 63);
-    assert_int_equal(vy_value_generate("iota:10:3", VYRE_TYPE_U32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[5], 25);
-    assert_int_equal(vy_value_generate("iota:0:-2", VYRE_TYPE_I32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[4], 0xfffffff8u);
-    assert_int_equal(vy_value_generate("iota:1:0.5", VYRE_TYPE_F32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[2], 0x40000000u);
-    assert_int_equal(vy_value_generate("fill:7", VYRE_TYPE_U32, e, 64, NULL), VYRE_OK);
-    assert_int_equal(e[63], 7);
-    for (int type = 0; type < 2; type++) {
-        uint32_t low = type ? 0xfffffffdu : 5, high = type ? 4 : 12, seen = 0;
-        assert_int_equal(vy_value_generate(type ? "random:1:-3:4" : "random:1:5:12",
-                                           type ? VYRE_TYPE_I32 : VYRE_TYPE_U32, e, 64, NULL),
-                         VYRE_OK);
-        for (int i = 0; i < 64; i++) {
-            assert_true(e[i] - low < high - low);
-            seen |= 1u << (e[i] - low);
+    assert_generates("zero", VYRE_TYPE_U32, 63, "0");
+    assert_generates("iota", VYRE_TYPE_U32, 63, "63");
+    assert_generates("iota:10:3", VYRE_TYPE_U32, 5, "25");
+    assert_generates("iota:0:-2", VYRE_TYPE_I32, 4, "-8");
+    assert_generates("iota:1:0.5", VYRE_TYPE_F32, 2, "2.0");
+    assert_generates("fill:7", VYRE_TYPE_U32, 63, "7");
+    assert_generates("iota", VYRE_TYPE_BOOL, 3, "1");
+    assert_generates("iota:250", VYRE_TYPE_U8, 7, "1");
+    assert_generates("iota:126", VYRE_TYPE_I8, 2, "-128");
+    assert_generates("iota:0:4000", VYRE_TYPE_U16, 17, "2464");
+    assert_generates("iota:0:-600", VYRE_TYPE_I16, 63, "27736");
+    assert_generates("iota:0xfffffffffffffffe:1", VYRE_TYPE_U64, 3, "1");
+    assert_generates("iota:0:-4294967296", VYRE_TYPE_I64, 3, "-12884901888");
+    assert_generates("iota:2048", VYRE_TYPE_F16, 3, "2052.0"); /* 2051 is no f16 */
+    assert_generates("iota:0:0.5", VYRE_TYPE_BF16, 63, "31.5");
+    assert_generates("iota:0:0.1", VYRE_TYPE_F64, 3, "0.30000000000000004");
+    assert_generates("iota:inf:-inf", VYRE_TYPE_F64, 1, "nan");
+    assert_generates("iota", VYRE_TYPE_U32X4, 2, "8:9:10:11");
+    assert_generates("iota:0:-1", VYRE_TYPE_I32X2, 1, "-2:-3");
+    assert_generates("fill:1.5", VYRE_TYPE_F32X4, 63, "1.5:1.5:1.5:1.5");
+    assert_generates("fill:1:2:3:4", VYRE_TYPE_F32X4, 63, "1.0:2.0:3.0:4.0");
+    assert_generates("fill:-0", VYRE_TYPE_F16, 63, "-0.0");
+    for (size_t t = 0; t < VY_COUNT_OF(all_types); t++) {
+        if (vyre_type_size(all_types[t])) {
+            unsigned char *elements = generate("zero", all_types[t]);
+            for (size_t i = 0; i < 64 * vyre_type_size(all_types[t]); i++) {
+                assert_int_equal(elements[i], 0);
+            }
+            free(elements);
         }
-        assert_int_equal(seen, 0x7f); /* 64 draws of 7 values */
     }
-    assert_int_equal(vy_value_generate("random:3", VYRE_TYPE_F32, e, 64, NULL), VYRE_OK);
-    for (int i = 0; i < 64; i++) {
-        float f;
-        memcpy(&f, &e[i], sizeof f);
-        assert_true(f >= 0.0f && f < 1.0f);
+}
+
+/* 64 draws of 7 integers meet each, and none else. */
+static void test_random_integers_are_in_their_range(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < VY_COUNT_OF(all_types); t++) {
+        vyre_type type = all_types[t];
+        if (!vy_type_is_integer(type)) {
+            continue;
+        }
+        bool is_signed = vy_type_is_signed(type);
+        int64_t low = is_signed ? -3 : 5;
+        uint32_t seen = 0, all = 0;
+        void *elements = generate(is_signed ? "random:1:-3:4" : "random:1:5:12", type);
+        void *others = generate("random:1", type);
+        for (size_t i = 0; i < 64; i++) {
+            vy_value value = vy_value_load(type, elements, i), other;
+            other = vy_value_load(type, others, i);
+            for (uint32_t c = 0; c < vy_type_components(type); c++) {
+                int64_t at = vy_type_signed_value(vy_type_component(type), value.bits[c]) - low;
+                assert_in_range(at, 0, 6);
+                seen |= 1u << at;
+                all |= (uint32_t)(other.bits[c] >> (vy_type_width(type) - 8));
+            }
+        }
+        assert_int_equal(seen, 0x7f);
+        assert_int_equal(all, 0xff); /* without limits the upper bits are random too */
+        free(elements);
+        free(others);
     }
-    uint32_t first = e[0];
-    assert_int_equal(vy_value_generate("random:4", VYRE_TYPE_F32, e, 64, NULL), VYRE_OK);
-    assert_int_not_equal(e[0], first);
-    assert_int_equal(vy_value_generate("random:3", VYRE_TYPE_F32, e, 1, NULL), VYRE_OK);
-    assert_int_equal(e[0], first);
+}
+
+static void test_random_floats_are_in_their_range(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < VY_COUNT_OF(all_types); t++) {
+        vyre_type type = all_types[t];
+        if (!vy_type_is_float(type)) {
+            continue;
+        }
+        void *elements = generate("random:3", type), *others = generate("random:4", type);
+        void *wide = generate("random:3:-2:6", type);
+        bool lower = false, upper = false;
+        for (size_t i = 0; i < 64; i++) {
+            vy_value value = vy_value_load(type, elements, i), around;
+            around = vy_value_load(type, wide, i);
+            for (uint32_t c = 0; c < vy_type_components(type); c++) {
+                double f = vy_scalar_widen(vy_type_component(type), value.bits[c]);
+                double g = vy_scalar_widen(vy_type_component(type), around.bits[c]);
+                assert_true(f >= 0.0 && f < 1.0);
+                assert_true(g >= -2.0 && g < 6.0);
+                lower = lower || g < -1.0;
+                upper = upper || g > 5.0;
+            }
+        }
+        assert_true(lower && upper);
+        assert_memory_not_equal(elements, others, 64 * vyre_type_size(type));
+        /* The same of another length. */
+        assert_int_equal(vy_value_generate("random:3", type, others, 1, NULL), VYRE_OK);
+        assert_memory_equal(elements, others, vyre_type_size(type));
+        free(elements);
+        free(others);
+        free(wide);
+    }
 }
 
 static void test_generators_refuse_others(void **state)
 {
     (void)state;
-    uint32_t e[4];
+    unsigned char e[64];
     static const char *const wrong[] = {
         "",           "zeros",        "zero:1",       "iota:",          "iota:1:2:3",
         "fill",       "fill:",        "fill:1:2",     "random",         "random:",
@@ -173,9 +358,18 @@ static void test_generators_refuse_others(void **state)
         }
         assert_non_null(strstr(diag.message, "Fix: "));
     }
-    assert_int_equal(vy_value_generate("random:1:nan:1", VYRE_TYPE_F32, e, 4, NULL),
+    static const vyre_type floats[] = {VYRE_TYPE_F16, VYRE_TYPE_BF16, VYRE_TYPE_F32, VYRE_TYPE_F64};
+    for (size_t t = 0; t < VY_COUNT_OF(floats); t++) {
+        assert_int_equal(vy_value_generate("random:1:nan:1", floats[t], e, 4, NULL),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(vy_value_generate("random:1:0:inf", floats[t], e, 4, NULL),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+    }
+    assert_int_equal(vy_value_generate("random:1:-1e308:1e308", VYRE_TYPE_F64, e, 4, NULL),
                      VYRE_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(vy_value_generate("random:1:0:inf", VYRE_TYPE_F32, e, 4, NULL),
+    assert_int_equal(vy_value_generate("random:1:4:-4", VYRE_TYPE_I8, e, 4, NULL),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(vy_value_generate("fill:1:2:3", VYRE_TYPE_U32X4, e, 4, NULL),
                      VYRE_ERROR_INVALID_ARGUMENT);
 }
 
@@ -283,10 +477,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value_reads_each_type),
+        cmocka_unit_test(test_value_reads_integers_of_every_width),
+        cmocka_unit_test(test_value_reads_vectors),
         cmocka_unit_test(test_value_refuses_others),
         cmocka_unit_test(test_value_text_reads_back),
         cmocka_unit_test(test_list_reads_blanks_and_nothing),
         cmocka_unit_test(test_generators_give_what_they_say),
+        cmocka_unit_test(test_random_integers_are_in_their_range),
+        cmocka_unit_test(test_random_floats_are_in_their_range),
         cmocka_unit_test(test_generators_refuse_others),
         cmocka_unit_test(test_words_are_cut_as_in_a_shell),
         cmocka_unit_test(test_options_are_walked),

@@ -117,6 +117,15 @@ if(VYRE_BUILD_TESTS)
         message(FATAL_ERROR "cmocka was not found. Run tools/setup.sh, give -Dcmocka_DIR=..., or "
             "build without tests: -DVYRE_BUILD_TESTS=OFF")
     endif()
+    # Static where there are archives: the conformance tests are carried to machines without it.
+    foreach(library gmp mpfr)
+        vyre_find_library(${library} ${library}.h PACKAGE ${library} LANGUAGE C
+            TARGETS ${library}::${library} LIBRARIES lib${library}.a ${library})
+        if(NOT VYRE_HAVE_${library})
+            message(FATAL_ERROR "${library} was not found. Run tools/setup.sh, or build without "
+                "tests: -DVYRE_BUILD_TESTS=OFF")
+        endif()
+    endforeach()
 endif()
 if(VYRE_BUILD_EXAMPLES)
     find_library(VYRE_VULKAN_LOADER NAMES vulkan vulkan-1 HINTS ${vyre_sdk_libraries})

@@ -8,7 +8,7 @@ install(TARGETS vyre-vk EXPORT vyre-vk-targets
 install(FILES "${archive}" DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY shaders/ DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre-vk/shaders
-    FILES_MATCHING PATTERN "*.vyre" PATTERN "glsl" EXCLUDE)
+    FILES_MATCHING PATTERN "*.vyre" PATTERN "*.bin" PATTERN "glsl" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT vyre-vk-targets NAMESPACE vyre:: DESTINATION ${vyre_cmake_dir})

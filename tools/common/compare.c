@@ -13,90 +13,163 @@
  * contraction and reordering add to it. */
 #define FAST_MATH_ULP 16.0
 
+/* Sums of floats in another order: as many roundings as terms, which mostly cancel out. */
+#define ORDER_ULP 64.0
+
+/* ULP of an f64 in one of an f32. */
+#define F64_ULP 0x1p29
+
 /* ---- Tolerance ------------------------------------------------------------------------------- */
+
+static void widen_tolerance(vy_tolerance_used *used, double ulp, double absolute, const char *why)
+{
+    if (!used->inexact || ulp > used->ulp) {
+        used->because = why;
+    }
+    used->inexact = true;
+    used->ulp = ulp > used->ulp ? ulp : used->ulp;
+    used->absolute = absolute > used->absolute ? absolute : used->absolute;
+}
+
+/* The operation, where it adds or multiplies floats in an order that is the device's; else NULL. */
+static const char *order_of(const vyre_program *program, const vy_stmt *stmt)
+{
+    if (stmt->kind == VY_STMT_ATOMIC) {
+        bool adds = stmt->atomic == VYRE_ATOMIC_ADD || stmt->atomic == VYRE_ATOMIC_SUB;
+        vyre_type type = (vyre_type)program->buffers.data[stmt->ref].type;
+        return adds && vy_type_is_float(type) ? vy_atomic_text((vyre_atomic)stmt->atomic) : NULL;
+    }
+    if (stmt->kind != VY_STMT_SUBGROUP) {
+        return NULL;
+    }
+    const vy_subgroup_info *info = vy_subgroup_get((vyre_subgroup)stmt->subgroup);
+    bool is_float = vy_type_is_float((vyre_type)program->exprs.data[stmt->x.root].type);
+    return is_float && (info->op == VYRE_OP_ADD || info->op == VYRE_OP_MUL) ? info->text : NULL;
+}
 
 vy_tolerance_used vy_run_tolerance(const vyre_program *program, double ulp)
 {
     vy_tolerance_used used = {0};
     if (program->fast_math) {
-        used = (vy_tolerance_used){.inexact = true, .ulp = FAST_MATH_ULP, .because = "fast_math"};
+        widen_tolerance(&used, FAST_MATH_ULP, 0, "fast_math");
     }
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         vyre_op op = (vyre_op)program->exprs.data[i].op;
         const vy_tolerance *row = vy_tolerance_find(op);
-        if (!row) {
-            continue;
+        if (row) {
+            widen_tolerance(&used, row->ulp, row->absolute, vy_op_get(op)->text);
         }
-        if (!used.inexact || row->ulp > used.ulp) {
-            used.because = vy_op_get(op)->text;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const char *order = order_of(program, &program->stmts.data[i]);
+        if (order) {
+            widen_tolerance(&used, ORDER_ULP, 0, order);
         }
-        used.inexact = true;
-        used.ulp = row->ulp > used.ulp ? row->ulp : used.ulp;
-        used.absolute = row->absolute > used.absolute ? row->absolute : used.absolute;
     }
     if (ulp >= 0) {
         used.ulp = ulp;
+        used.is_stated = true;
     }
     return used;
 }
 
-static bool is_nan(uint32_t bits)
+static uint64_t sign_of(vyre_type type)
 {
-    return (bits & 0x7fffffffu) > 0x7f800000u;
+    return (uint64_t)1 << (vy_type_width(type) - 1);
 }
 
-static double widen(uint32_t bits)
+/* How many floats apart: neighbours 1, both zeros none. */
+static double distance(vyre_type type, uint64_t a, uint64_t b)
 {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-/* Floats in their order as integers: neighbours are 1 apart, both zeros the same. */
-static int64_t place_of(uint32_t bits)
-{
-    int64_t magnitude = bits & 0x7fffffffu;
-    return bits >> 31 ? -magnitude : magnitude;
-}
-
-bool vy_element_matches(vyre_type type, uint32_t a, uint32_t b, const vy_tolerance_used *tolerance)
-{
-    if (type == VYRE_TYPE_BOOL) {
-        return (a != 0) == (b != 0);
+    uint64_t sign = sign_of(type), left = a & (sign - 1), right = b & (sign - 1);
+    if ((a ^ b) & sign) {
+        return (double)(left + right);
     }
-    if (a == b || type != VYRE_TYPE_F32) {
+    return (double)(left > right ? left - right : right - left);
+}
+
+/* The neighbour of `a` on the way to `b`, which is another float. */
+static uint64_t step(vyre_type type, uint64_t a, uint64_t b)
+{
+    uint64_t sign = sign_of(type);
+    if ((a & (sign - 1)) == 0) {
+        return (b & sign) | 1;
+    }
+    bool is_away = !((a ^ b) & sign) && (b & (sign - 1)) > (a & (sign - 1));
+    return is_away ? a + 1 : a - 1;
+}
+
+static bool scalar_matches(vyre_type type, uint64_t a, uint64_t b,
+                           const vy_tolerance_used *tolerance)
+{
+    if (a == b || !vy_type_is_float(type)) {
         return a == b;
     }
-    if (is_nan(a) || is_nan(b)) {
-        return is_nan(a) && is_nan(b);
+    if (vy_scalar_is_nan(type, a) || vy_scalar_is_nan(type, b)) {
+        return vy_scalar_is_nan(type, a) && vy_scalar_is_nan(type, b);
     }
     if (!tolerance->inexact) {
         return false;
     }
-    int64_t distance = place_of(a) - place_of(b);
-    if (fabs((double)distance) <= tolerance->ulp) {
+    double ulp = tolerance->ulp;
+    if (!tolerance->is_stated && type == VYRE_TYPE_F64) {
+        ulp *= F64_ULP;
+    } else if (!tolerance->is_stated && type != VYRE_TYPE_F32) {
+        /* Rounding may have parted what was close enough. */
+        a = step(type, a, b);
+    }
+    if (distance(type, a, b) <= ulp) {
         return true;
     }
-    return tolerance->absolute > 0 && fabs(widen(a) - widen(b)) <= tolerance->absolute;
+    double apart = fabs(vy_scalar_widen(type, a) - vy_scalar_widen(type, b));
+    return tolerance->absolute > 0 && apart <= tolerance->absolute;
+}
+
+bool vy_element_matches(vyre_type type, const void *a, const void *b, size_t index,
+                        const vy_tolerance_used *tolerance)
+{
+    vy_value left = vy_value_load(type, a, index), right = vy_value_load(type, b, index);
+    bool matches = true;
+    for (uint32_t c = 0; c < vy_type_components(type); c++) {
+        matches = matches &&
+                  scalar_matches(vy_type_component(type), left.bits[c], right.bits[c], tolerance);
+    }
+    return matches;
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static uint64_t compare_buffer(const vy_run_buffer *buffer, const uint32_t *device,
-                               const uint32_t *reference, const vy_tolerance_used *tolerance,
-                               FILE *out)
+/* "1.5 (0x3fc00000)", with the bits of each component. */
+static void describe_element(vyre_type type, const void *elements, size_t index, char *out,
+                             size_t size)
+{
+    vy_value value = vy_value_load(type, elements, index);
+    char text[VY_VALUE_TEXT_SIZE];
+    vy_value_format(type, &value, text);
+    size_t length = (size_t)snprintf(out, size, "%s (", text);
+    for (uint32_t c = 0; c < vy_type_components(type) && length < size; c++) {
+        length += (size_t)snprintf(out + length, size - length, "%s0x%0*llx", c ? ":" : "",
+                                   type == VYRE_TYPE_BOOL ? 1 : (int)vy_type_width(type) / 4,
+                                   (unsigned long long)value.bits[c]);
+    }
+    if (length < size) {
+        snprintf(out + length, size - length, ")");
+    }
+}
+
+static uint64_t compare_buffer(const vy_run_buffer *buffer, const void *device,
+                               const void *reference, const vy_tolerance_used *tolerance, FILE *out)
 {
     uint64_t different = 0;
     for (uint32_t i = 0; i < buffer->count; i++) {
-        if (vy_element_matches(buffer->type, device[i], reference[i], tolerance)) {
+        if (vy_element_matches(buffer->type, device, reference, i, tolerance)) {
             continue;
         }
         if (different++ < SHOWN) {
-            char left[VY_VALUE_TEXT_SIZE], right[VY_VALUE_TEXT_SIZE];
-            vy_value_format(buffer->type, device[i], left);
-            vy_value_format(buffer->type, reference[i], right);
-            fprintf(out, "%s[%u]: device %s (0x%08x), interpreter %s (0x%08x)\n", buffer->name, i,
-                    left, device[i], right, reference[i]);
+            char left[2 * VY_VALUE_TEXT_SIZE], right[2 * VY_VALUE_TEXT_SIZE];
+            describe_element(buffer->type, device, i, left, sizeof left);
+            describe_element(buffer->type, reference, i, right, sizeof right);
+            fprintf(out, "%s[%u]: device %s, interpreter %s\n", buffer->name, i, left, right);
         }
     }
     if (different > SHOWN) {
@@ -149,6 +222,11 @@ uint64_t vy_run_compare(const vy_run_data *data, const vy_run_result *device,
     }
     if (device->passes != reference->passes) {
         fprintf(out, "passes: device %u, interpreter %u\n", device->passes, reference->passes);
+        different++;
+    }
+    if (device->is_grid_clamped != reference->is_grid_clamped) {
+        fprintf(out, "grid clamped: device %s, interpreter %s\n",
+                device->is_grid_clamped ? "yes" : "no", reference->is_grid_clamped ? "yes" : "no");
         different++;
     }
     if (device->convergence != reference->convergence) {

@@ -108,28 +108,44 @@ static vyre_result check_names(const vyre_program *program, assignments list, na
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
+/* One word for each, two for 64 bits, one for each component of a vector. */
+static void put_words(vyre_type type, const vy_value *value, uint32_t *words)
+{
+    if (vy_type_width(type) == 64) {
+        words[0] = (uint32_t)value->bits[0];
+        words[1] = (uint32_t)(value->bits[0] >> 32);
+        return;
+    }
+    for (uint32_t c = 0; c < vy_type_components(type); c++) {
+        words[c] = (uint32_t)value->bits[c];
+    }
+}
+
 static vyre_result make_params(const vyre_program *program, const vy_run_spec *spec,
                                vy_run_data *data, vyre_diag *diag)
 {
     assignments given = {spec->params.data, spec->params.count};
-    data->param_count = program->params.count ? program->params.count - 1 : 0;
-    data->params = calloc((size_t)data->param_count + 1, sizeof *data->params);
+    data->param_words = program->param_words;
+    data->params = calloc((size_t)data->param_words + 1, sizeof *data->params);
     if (!data->params) {
         return vy_diag_no_memory(diag);
     }
-    for (uint32_t i = 0; i < data->param_count; i++) {
-        const vy_named *param = &program->params.data[i + 1];
-        const vy_assignment *value = find_assignment(given, param->name);
-        if (!value) {
+    for (uint32_t i = 1; i < program->params.count; i++) {
+        const vy_named *param = &program->params.data[i];
+        const vy_assignment *given_value = find_assignment(given, param->name);
+        vyre_type type = (vyre_type)param->type;
+        if (!given_value) {
             return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "parameter '%s' has no value. Fix: give --param %s=V", param->name,
                                param->name);
         }
-        vyre_result result = vy_value_parse(value->value, strlen(value->value),
-                                            (vyre_type)param->type, &data->params[i], diag);
+        vy_value value;
+        vyre_result result =
+            vy_value_parse(given_value->value, strlen(given_value->value), type, &value, diag);
         if (result != VYRE_OK) {
             return result;
         }
+        put_words(type, &value, data->params + param->word);
     }
     return VYRE_OK;
 }
@@ -151,22 +167,21 @@ static vyre_result about_buffer(const vy_run_buffer *buffer, vyre_result result,
 
 static vyre_result read_raw(const char *bytes, size_t size, vy_run_buffer *buffer, vyre_diag *diag)
 {
-    if (size % 4 || size / 4 >= UINT32_MAX) {
+    uint32_t element = vyre_type_size(buffer->type);
+    if (size % element || size / element >= UINT32_MAX) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "a raw file of %zu bytes is no array of 4-byte elements. Fix: give one "
-                           "whose size is a multiple of 4, or a .npy file",
-                           size);
+                           "a raw file of %zu bytes is no array of %u-byte elements. Fix: give one "
+                           "whose size is a multiple of %u, or a .npy file",
+                           size, element, element);
     }
     buffer->in = malloc(size ? size : 1);
     if (!buffer->in) {
         return vy_diag_no_memory(diag);
     }
-    buffer->count = (uint32_t)(size / 4);
-    for (uint32_t i = 0; i < buffer->count; i++) {
-        const unsigned char *at = (const unsigned char *)bytes + (size_t)i * 4;
-        buffer->in[i] =
-            at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    if (size) {
+        memcpy(buffer->in, bytes, size);
     }
+    buffer->count = (uint32_t)(size / element);
     return VYRE_OK;
 }
 
@@ -253,20 +268,22 @@ static vyre_result take_buffer(const vy_run_spec *spec, const vy_buffer *declare
 static vyre_result bind_lengths(const vyre_program *program, vy_run_data *data, vy_arena *arena,
                                 vyre_diag *diag)
 {
-    uint32_t there = 0; /* stands for memory that is made once its size is known */
+    uint32_t there[3] = {0}; /* stands for memory that is made once its size is known */
     vyre_host_buffer *hosts = vy_arena_alloc(arena, (size_t)data->buffer_count + 1, sizeof *hosts);
     if (!hosts) {
         return vy_diag_no_memory(diag);
     }
     for (uint32_t i = 0; i < data->buffer_count; i++) {
-        hosts[i] = (vyre_host_buffer){&there, data->buffers[i].count};
+        hosts[i] = (vyre_host_buffer){data->buffers[i].in ? data->buffers[i].in : there,
+                                      data->buffers[i].count};
     }
     vyre_interp_params params = {.struct_size = (uint32_t)sizeof params,
                                  .buffers = hosts,
                                  .buffer_count = data->buffer_count,
                                  .params = data->params,
-                                 .param_count = data->param_count,
-                                 .passes = data->passes};
+                                 .param_count = data->param_words,
+                                 .passes = data->passes,
+                                 .max_groups = data->max_groups};
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
@@ -294,7 +311,9 @@ static vyre_result generate(const vy_run_spec *spec, vy_run_data *data, vyre_dia
         if (!vy_buffer_mode_is_input(buffer->mode) || buffer->in) {
             continue;
         }
-        buffer->in = malloc(buffer->count ? (size_t)buffer->count * sizeof(uint32_t) : 1);
+        size_t size = 0;
+        bool fits = vy_mul_size(buffer->count, vyre_type_size(buffer->type), &size);
+        buffer->in = fits ? malloc(size ? size : 1) : NULL;
         if (!buffer->in) {
             return vy_diag_no_memory(diag);
         }
@@ -320,7 +339,13 @@ static vyre_result check_spec(const vyre_program *program, const vy_run_spec *sp
             return result;
         }
     }
-    if (!program->grid_over && !spec->groups[0] && !spec->elements[0]) {
+    if (program->grid_from && (spec->groups[0] || spec->elements[0])) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program has its grid from buffer '%s'. Fix: leave --grid and "
+                           "--elements out",
+                           program->buffers.data[program->grid_from].name);
+    }
+    if (!program->grid_over && !program->grid_from && !spec->groups[0] && !spec->elements[0]) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "the program does not state its grid. Fix: give --grid in workgroups or "
                            "--elements in invocations");
@@ -337,7 +362,9 @@ static vyre_result check_spec(const vyre_program *program, const vy_run_spec *sp
 vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spec,
                              vy_run_data *out_data, vyre_diag *diag)
 {
-    *out_data = (vy_run_data){.buffer_count = program->binding_count, .passes = spec->passes};
+    *out_data = (vy_run_data){.buffer_count = program->binding_count,
+                              .passes = spec->passes,
+                              .max_groups = spec->max_groups};
     memcpy(out_data->groups, spec->groups, sizeof out_data->groups);
     memcpy(out_data->elements, spec->elements, sizeof out_data->elements);
     memcpy(out_data->workgroup, spec->workgroup, sizeof out_data->workgroup);
@@ -356,14 +383,15 @@ vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spe
             result = take_buffer(spec, declared, &out_data->buffers[declared->binding], diag);
         }
     }
-    if (result == VYRE_OK) {
+    /* Lengths first; then the grid, where it is among the contents. */
+    for (int i = 0; i < 2 && result == VYRE_OK; i++) {
         vy_arena arena;
         vy_arena_init(&arena, NULL);
         result = bind_lengths(program, out_data, &arena, diag);
         vy_arena_finish(&arena);
-    }
-    if (result == VYRE_OK) {
-        result = generate(spec, out_data, diag);
+        if (result == VYRE_OK && i == 0) {
+            result = generate(spec, out_data, diag);
+        }
     }
     return result;
 }

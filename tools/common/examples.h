@@ -2,7 +2,8 @@
  *     //! run: ARGUMENTS                  options of vyre-run, quoted as in a shell
  *     //! expect: NAME = v, v, ...        a whole output; a final `...` leaves the rest
  *     //! expect: NAME[i..j] = v, v       elements i to j - 1
- *     //! expect: NAME = 1.5 ~4           within 4 ULP
+ *     //! expect: NAME = 1.5 ~4           within 4 ULP of the output's type
+ *     //! expect: NAME = 1:2, 3:4         vectors
  *     //! expect: converged = yes|no
  *     //! expect: passes = N
  *     //! expect: record = none | trap CODE | loop_limit
@@ -40,8 +41,10 @@ vyre_result vy_examples_find(const char *text, size_t size, vy_arena *arena,
                              vy_examples *out_examples, vyre_diag *diag);
 
 /* Runs the examples of one file on the interpreter and, unless NULL, on the device, and compares
- * both with each other and with what is expected. Failures go to `err`, one line each. Returns how
- * many examples failed; *out_count is how many there were. A file without any fails. */
-uint32_t vy_examples_run(const char *path, vyre_device *device, FILE *err, uint32_t *out_count);
+ * both with each other and with what is expected. Without a device subgroups have that width (0:
+ * the interpreter's own). Failures go to `err`, one line each. Returns how many examples failed;
+ * *out_count is how many there were. A file without any fails. */
+uint32_t vy_examples_run(const char *path, vyre_device *device, uint32_t subgroup_width, FILE *err,
+                         uint32_t *out_count);
 
 #endif

@@ -1,7 +1,6 @@
 /* Running the examples of a file, and judging each. */
 #include "tools/common/examples.h"
 
-#include "tools/common/open.h"
 #include "tools/common/value.h"
 
 #include <stdlib.h>
@@ -13,6 +12,7 @@ typedef struct judge {
     const vy_examples *examples;
     const vy_example *example;
     vyre_device *device;
+    vy_reference how;
     vy_arena *arena;
     FILE *err;
     vy_run_spec spec;
@@ -48,9 +48,10 @@ static const vy_expectation *find_expectation(const judge *j, const char *name)
 /* ---- Expectations ---------------------------------------------------------------------------- */
 
 static void judge_elements(judge *j, const char *who, const vy_expectation *expectation,
-                           const vy_run_buffer *buffer, const uint32_t *got)
+                           const vy_run_buffer *buffer, const void *got)
 {
-    uint32_t *wanted, count;
+    void *wanted;
+    uint32_t count;
     vyre_diag diag;
     if (vy_list_parse(expectation->value, buffer->type, &wanted, &count, &diag) != VYRE_OK) {
         fail(j, expectation->line, "%s", diag.message);
@@ -60,7 +61,8 @@ static void judge_elements(judge *j, const char *who, const vy_expectation *expe
     uint32_t to = expectation->has_slice ? expectation->to : buffer->count;
     vy_tolerance_used tolerance = j->tolerance;
     if (expectation->ulp >= 0) {
-        tolerance = (vy_tolerance_used){.inexact = true, .ulp = expectation->ulp};
+        tolerance =
+            (vy_tolerance_used){.inexact = true, .ulp = expectation->ulp, .is_stated = true};
     }
     if (to > buffer->count) {
         fail(j, expectation->line, "%s has %u elements, and [%u..%u] is expected", buffer->name,
@@ -69,11 +71,14 @@ static void judge_elements(judge *j, const char *who, const vy_expectation *expe
         fail(j, expectation->line, "%u values are expected of %u elements of %s", count, to - from,
              buffer->name);
     } else {
+        const char *there = (const char *)got + (size_t)from * vyre_type_size(buffer->type);
         for (uint32_t i = 0; i < count; i++) {
-            if (!vy_element_matches(buffer->type, got[from + i], wanted[i], &tolerance)) {
+            if (!vy_element_matches(buffer->type, there, wanted, i, &tolerance)) {
                 char is[VY_VALUE_TEXT_SIZE], should[VY_VALUE_TEXT_SIZE];
-                vy_value_format(buffer->type, got[from + i], is);
-                vy_value_format(buffer->type, wanted[i], should);
+                vy_value is_value = vy_value_load(buffer->type, there, i);
+                vy_value should_value = vy_value_load(buffer->type, wanted, i);
+                vy_value_format(buffer->type, &is_value, is);
+                vy_value_format(buffer->type, &should_value, should);
                 fail(j, expectation->line, "%s[%u] is %s on the %s, expected %s", buffer->name,
                      from + i, is, who, should);
                 break;
@@ -214,9 +219,7 @@ static void judge_runs(judge *j)
     vyre_diag diag;
     vy_diag_clear(&diag);
     vy_run_result reference = {0}, device = {0};
-    bool flush = j->device && !vy_device_keeps_denormals(j->device);
-    vyre_result status =
-        vy_run_reference(j->source->program, &j->data, flush, false, &reference, &diag);
+    vyre_result status = vy_run_reference(j->source->program, &j->data, &j->how, &reference, &diag);
     judge_error(j, "interpreter", status, &diag);
     if (status == VYRE_OK && !find_expectation(j, "error")) {
         judge_result(j, "interpreter", &reference);
@@ -282,7 +285,8 @@ static uint32_t judge_all(judge *j, const vy_examples *examples)
     return failures;
 }
 
-uint32_t vy_examples_run(const char *path, vyre_device *device, FILE *err, uint32_t *out_count)
+uint32_t vy_examples_run(const char *path, vyre_device *device, uint32_t subgroup_width, FILE *err,
+                         uint32_t *out_count)
 {
     vy_source source;
     vyre_diag diag;
@@ -313,8 +317,10 @@ uint32_t vy_examples_run(const char *path, vyre_device *device, FILE *err, uint3
         judge j = {.source = &source,
                    .examples = &examples,
                    .device = device,
+                   .how = vy_reference_of(device),
                    .arena = &arena,
                    .err = err};
+        j.how.subgroup_width = device ? j.how.subgroup_width : subgroup_width;
         *out_count = examples.runs.count;
         failures = judge_all(&j, &examples);
     }

@@ -25,7 +25,8 @@ static vyre_result allocate_outputs(const vy_run_data *data, vy_run_result *resu
     result->buffer_count = data->buffer_count;
     for (uint32_t i = 0; i < data->buffer_count; i++) {
         if (vy_buffer_mode_is_output(data->buffers[i].mode)) {
-            result->out[i] = calloc((size_t)data->buffers[i].count + 1, sizeof(uint32_t));
+            result->out[i] =
+                calloc((size_t)data->buffers[i].count + 1, vyre_type_size(data->buffers[i].type));
             if (!result->out[i]) {
                 return vy_diag_no_memory(diag);
             }
@@ -42,17 +43,27 @@ static void fill_hosts(const vy_run_data *data, const vy_run_result *result,
 {
     for (uint32_t i = 0; i < data->buffer_count; i++) {
         const vy_run_buffer *buffer = &data->buffers[i];
-        uint32_t *out = result->out[i];
+        void *out = result->out[i];
         if (out && buffer->in) {
-            memcpy(out, buffer->in, (size_t)buffer->count * sizeof *out);
+            memcpy(out, buffer->in, (size_t)buffer->count * vyre_type_size(buffer->type));
         }
         hosts[i] = (vyre_host_buffer){out ? out : buffer->in, buffer->count};
     }
 }
 
+vy_reference vy_reference_of(const vyre_device *device)
+{
+    if (!device) {
+        return (vy_reference){0};
+    }
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    return (vy_reference){.flush_denormals = info.denormals == VYRE_ANSWER_NO,
+                          .subgroup_width = info.subgroup_size};
+}
+
 vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
-                             bool flush_denormals, bool detect_races, vy_run_result *out_result,
-                             vyre_diag *diag)
+                             const vy_reference *how, vy_run_result *out_result, vyre_diag *diag)
 {
     *out_result = (vy_run_result){0};
     vyre_result result = allocate_outputs(data, out_result, diag);
@@ -66,10 +77,12 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
                                  .buffers = hosts,
                                  .buffer_count = data->buffer_count,
                                  .params = data->params,
-                                 .param_count = data->param_count,
+                                 .param_count = data->param_words,
                                  .passes = data->passes,
-                                 .flush_denormals = flush_denormals,
-                                 .detect_races = detect_races};
+                                 .max_groups = data->max_groups,
+                                 .flush_denormals = how->flush_denormals,
+                                 .detect_races = how->detect_races,
+                                 .subgroup_width = how->subgroup_width};
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
@@ -80,6 +93,8 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
     out_result->segments = report.segments;
     out_result->convergence = report.convergence;
     out_result->record = report.record;
+    memcpy(out_result->groups, report.groups, sizeof out_result->groups);
+    out_result->is_grid_clamped = report.is_grid_clamped != 0;
     out_result->race_count = report.race_count;
     out_result->first_race = report.first_race;
     return result;
@@ -151,8 +166,9 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     params.bindings = bindings;
     params.binding_count = data->buffer_count;
     params.params = data->params;
-    params.param_count = data->param_count;
+    params.param_count = data->param_words;
     params.passes = data->passes;
+    params.max_groups = data->max_groups;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     status = vyre_dispatch(ready->pipeline, &params, out_report, diag);
@@ -161,5 +177,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     result->segments = out_report->segments;
     result->convergence = out_report->convergence;
     result->record = out_report->record;
+    memcpy(result->groups, out_report->groups, sizeof result->groups);
+    result->is_grid_clamped = out_report->is_grid_clamped != 0;
     return status;
 }

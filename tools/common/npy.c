@@ -2,6 +2,9 @@
  * dictionary of exactly 'descr', 'fortran_order' and 'shape'; then the elements. */
 #include "tools/common/npy.h"
 
+#include "codegen/ir/ops.h"
+#include "tools/common/value.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@ typedef struct header {
     bool has_descr, has_order, has_shape;
     bool fortran;
     uint32_t dimensions;
+    uint64_t last; /* dimension */
     uint64_t count;
 } header;
 
@@ -112,6 +116,7 @@ static bool read_shape(reader *r, header *h)
             return false;
         }
         h->count *= dimension;
+        h->last = dimension;
         comma = take(r, ',');
         if (!comma && h->dimensions == 0) {
             r->wrong = "'shape' is no tuple";
@@ -201,46 +206,108 @@ static const char *find_header(const unsigned char *bytes, size_t size, size_t *
     return (const char *)bytes + start;
 }
 
+/* Of the components; NULL where there is none. */
 static const char *dtype_of(vyre_type type)
 {
-    return type == VYRE_TYPE_U32   ? "<u4"
-           : type == VYRE_TYPE_I32 ? "<i4"
-           : type == VYRE_TYPE_F32 ? "<f4"
-                                   : "|b1";
+    switch (vy_type_component(type)) {
+    case VYRE_TYPE_BOOL:
+        return "|b1";
+    case VYRE_TYPE_U8:
+        return "|u1";
+    case VYRE_TYPE_I8:
+        return "|i1";
+    case VYRE_TYPE_U16:
+    case VYRE_TYPE_BF16: /* NumPy has no bf16 */
+        return "<u2";
+    case VYRE_TYPE_I16:
+        return "<i2";
+    case VYRE_TYPE_U32:
+        return "<u4";
+    case VYRE_TYPE_I32:
+        return "<i4";
+    case VYRE_TYPE_U64:
+        return "<u8";
+    case VYRE_TYPE_I64:
+        return "<i8";
+    case VYRE_TYPE_F16:
+        return "<f2";
+    case VYRE_TYPE_F32:
+        return "<f4";
+    case VYRE_TYPE_F64:
+        return "<f8";
+    default:
+        return "";
+    }
 }
 
-static uint32_t element_at(const unsigned char *bytes, size_t width, uint32_t i)
+static bool is_dtype(const char *descr, vyre_type type)
 {
-    const unsigned char *at = bytes + (size_t)i * width;
-    return width == 1
-               ? at[0]
-               : at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    if (vyre_type_size(type) == 0) {
+        return false; /* no form in memory */
+    }
+    return strcmp(descr, dtype_of(type)) == 0 ||
+           (type == VYRE_TYPE_BOOL && strcmp(descr, "<u4") == 0) ||
+           (type == VYRE_TYPE_BF16 && strcmp(descr, "|V2") == 0);
 }
 
-static vyre_result check_header(const header *h, vyre_type type, vyre_diag *diag)
+static vyre_result check_shape(const header *h, vyre_type type, vyre_diag *diag)
 {
-    bool is_word = strcmp(h->descr, dtype_of(type)) == 0;
-    if (!is_word && !(type == VYRE_TYPE_BOOL && strcmp(h->descr, "<u4") == 0)) {
+    uint32_t components = vy_type_components(type);
+    bool is_right = h->dimensions > 1 ? h->last == components : h->count % components == 0;
+    if (components > 1 && !is_right) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "the .npy file has dtype '%s' and the buffer's type is %s. Fix: convert "
-                           "it with astype('%s')",
-                           h->descr, vyre_type_keyword(type), dtype_of(type));
+                           "the .npy file's shape is no array of %s. Fix: give a last dimension of "
+                           "%u with reshape(-1, %u)",
+                           vyre_type_keyword(type), components, components);
     }
     if (h->fortran && h->dimensions > 1) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "the .npy file is in Fortran order. Fix: convert it with "
                            "numpy.ascontiguousarray");
     }
-    if (h->count >= UINT32_MAX) {
+    if (h->count / components >= UINT32_MAX) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "the .npy file has %llu elements, and a buffer has less than 2^32 - 1. "
                            "Fix: give a smaller file",
-                           (unsigned long long)h->count);
+                           (unsigned long long)(h->count / components));
     }
     return VYRE_OK;
 }
 
-vyre_result vy_npy_parse(const void *data, size_t size, vyre_type type, uint32_t **out_elements,
+static vyre_result check_header(const header *h, vyre_type type, vyre_diag *diag)
+{
+    if (!is_dtype(h->descr, type)) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the .npy file has dtype '%s' and the buffer's type is %s. Fix: convert "
+                           "it with %s('%s')",
+                           h->descr, vyre_type_keyword(type),
+                           type == VYRE_TYPE_BF16 ? "view" : "astype", dtype_of(type));
+    }
+    return check_shape(h, type, diag);
+}
+
+/* A bool of one byte in the file is one of four in memory; all else is the same in both. */
+static vyre_result copy_elements(const unsigned char *bytes, size_t size, vyre_type type,
+                                 bool is_widened, void **out_elements, vyre_diag *diag)
+{
+    size_t wide = 0;
+    bool fits = vy_mul_size(size, is_widened ? 4 : 1, &wide);
+    void *elements = fits ? malloc(wide ? wide : 1) : NULL;
+    if (!elements) {
+        return vy_diag_no_memory(diag);
+    }
+    if (!is_widened && size) {
+        memcpy(elements, bytes, size);
+    }
+    for (size_t i = 0; type == VYRE_TYPE_BOOL && i < wide / 4; i++) {
+        vy_value value = {{is_widened ? bytes[i] : vy_value_load(type, elements, i).bits[0]}};
+        vy_value_store(type, elements, i, &value);
+    }
+    *out_elements = elements;
+    return VYRE_OK;
+}
+
+vyre_result vy_npy_parse(const void *data, size_t size, vyre_type type, void **out_elements,
                          uint32_t *out_count, vyre_diag *diag)
 {
     *out_elements = NULL;
@@ -260,33 +327,32 @@ vyre_result vy_npy_parse(const void *data, size_t size, vyre_type type, uint32_t
         return result;
     }
     const unsigned char *bytes = (const unsigned char *)text + header_size;
-    size_t width = strcmp(h.descr, "|b1") == 0 ? 1 : 4;
+    uint32_t components = vy_type_components(type);
+    bool is_widened = strcmp(h.descr, "|b1") == 0;
+    /* At most 2^34 components of at most 8 bytes. */
+    uint64_t wanted = h.count * (is_widened ? 1 : vyre_type_size(type) / components);
     size_t there = size - (size_t)(bytes - (const unsigned char *)data);
-    if (there != (size_t)h.count * width) {
+    if (there != wanted) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "this .npy file is malformed: its shape needs %llu bytes of elements "
                            "and it has %zu. Fix: write it again with numpy.save",
-                           (unsigned long long)h.count * width, there);
+                           (unsigned long long)wanted, there);
     }
-    uint32_t *elements = malloc(h.count ? (size_t)h.count * sizeof *elements : 1);
-    if (!elements) {
-        return vy_diag_no_memory(diag);
-    }
-    for (uint32_t i = 0; i < h.count; i++) {
-        uint32_t element = element_at(bytes, width, i);
-        elements[i] = type == VYRE_TYPE_BOOL ? element != 0 : element;
-    }
-    *out_elements = elements;
-    *out_count = (uint32_t)h.count;
-    return VYRE_OK;
+    result = copy_elements(bytes, there, type, is_widened, out_elements, diag);
+    *out_count = result == VYRE_OK ? (uint32_t)(h.count / components) : 0;
+    return result;
 }
 
-void vy_npy_format(vyre_type type, const uint32_t *elements, uint32_t count, vy_text *out)
+void vy_npy_format(vyre_type type, const void *elements, uint32_t count, vy_text *out)
 {
-    char text[128];
+    char text[128], last[16] = "";
+    uint32_t components = vy_type_components(type);
+    if (components > 1) {
+        snprintf(last, sizeof last, " %u", components);
+    }
     int length =
-        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%lu,), }",
-                 dtype_of(type), (unsigned long)count);
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%lu,%s), }",
+                 dtype_of(type), (unsigned long)count, last);
     /* The elements begin at a multiple of 64, and the header's last byte is a new line. */
     size_t padded = ((size_t)length + 11 + 63) / 64 * 64 - 10;
     unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0};
@@ -294,15 +360,11 @@ void vy_npy_format(vyre_type type, const uint32_t *elements, uint32_t count, vy_
     start[9] = (unsigned char)(padded >> 8);
     vy_text_append(out, (const char *)start, sizeof start);
     vy_text_printf(out, "%-*s\n", (int)padded - 1, text);
+    if (type != VYRE_TYPE_BOOL) {
+        vy_text_append(out, elements, (size_t)count * vyre_type_size(type));
+        return;
+    }
     for (uint32_t i = 0; i < count && !out->failed; i++) {
-        if (type == VYRE_TYPE_BOOL) {
-            vy_text_append(out, elements[i] ? "\1" : "\0", 1);
-            continue;
-        }
-        char bytes[4];
-        for (int b = 0; b < 4; b++) {
-            bytes[b] = (char)(unsigned char)(elements[i] >> (8 * b));
-        }
-        vy_text_append(out, bytes, sizeof bytes);
+        vy_text_append(out, vy_value_load(type, elements, i).bits[0] ? "\1" : "\0", 1);
     }
 }

@@ -26,13 +26,6 @@ vyre_result vy_open_device(const char *name, vyre_validation validation, FILE *e
     return vyre_device_create(&params, out_device, diag);
 }
 
-bool vy_device_keeps_denormals(const vyre_device *device)
-{
-    vyre_device_info info;
-    vyre_device_get_info(device, &info);
-    return info.denormals != VYRE_ANSWER_NO;
-}
-
 const char *vy_device_type_text(vyre_device_type type)
 {
     switch (type) {

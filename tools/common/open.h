@@ -9,8 +9,6 @@
  * library and of the validation layer are printed to `err`, which must outlive the device. */
 vyre_result vy_open_device(const char *name, vyre_validation validation, FILE *err,
                            vyre_device **out_device, vyre_diag *diag);
-/* Whether the device keeps f32 denormals: the interpreter is told. */
-bool vy_device_keeps_denormals(const vyre_device *device);
 /* One line for each device of the machine. Gives an exit code. */
 int vy_list_devices(FILE *out, FILE *err);
 const char *vy_device_type_text(vyre_device_type type);

@@ -40,7 +40,7 @@ typedef struct vy_run_spec {
     vy_arena *arena;
     VY_VEC(vy_assignment) inputs, params, sizes, outputs;
     uint32_t groups[3], elements[3], workgroup[3]; /* 0: not given */
-    uint32_t passes;
+    uint32_t passes, max_groups;
     double tolerance;   /* ULP; below 0: not given */
     const char *beside; /* files are relative to this file's folder; NULL: to the working folder */
 } vy_run_spec;
@@ -61,15 +61,15 @@ typedef struct vy_run_buffer {
     vyre_buffer_mode mode;
     vyre_type type;
     uint32_t count;
-    uint32_t *in; /* contents where the mode is an input, else NULL */
+    void *in; /* elements (value.h) where the mode is an input, else NULL */
 } vy_run_buffer;
 
 typedef struct vy_run_data {
     vy_run_buffer *buffers; /* by binding */
     uint32_t buffer_count;
-    uint32_t *params; /* bits */
-    uint32_t param_count;
-    uint32_t groups[3], elements[3], workgroup[3], passes;
+    uint32_t *params; /* words, as a dispatch takes them */
+    uint32_t param_words;
+    uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
     uint64_t invocations;
 } vy_run_data;
 
@@ -82,9 +82,11 @@ void vy_run_data_finish(vy_run_data *data);
 /* ---- Results --------------------------------------------------------------------------------- */
 
 typedef struct vy_run_result {
-    uint32_t **out; /* by binding: elements of the out and inout buffers, else NULL */
+    void **out; /* by binding: elements of the out and inout buffers, else NULL */
     uint32_t buffer_count;
     uint32_t passes, segments;
+    uint32_t groups[3]; /* that ran */
+    bool is_grid_clamped;
     vyre_convergence convergence;
     vyre_fault_record record;
     uint64_t race_count; /* interpreter only */
@@ -93,10 +95,17 @@ typedef struct vy_run_result {
 
 void vy_run_result_finish(vy_run_result *result);
 
+/* How the interpreter is to be, where devices may differ. */
+typedef struct vy_reference {
+    bool flush_denormals, detect_races;
+    uint32_t subgroup_width; /* 0: the interpreter's own */
+} vy_reference;
+
+/* As that device is; NULL: as the interpreter is by itself. */
+vy_reference vy_reference_of(const vyre_device *device);
 /* On the interpreter. The result is finished by the caller in every case. */
 vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
-                             bool flush_denormals, bool detect_races, vy_run_result *out_result,
-                             vyre_diag *diag);
+                             const vy_reference *how, vy_run_result *out_result, vyre_diag *diag);
 
 /* A program made ready for a device. */
 typedef struct vy_device_program {
@@ -107,8 +116,7 @@ typedef struct vy_device_program {
 
 vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,
                                      const uint32_t workgroup[3], vyre_binding_mode bindings,
-                                     vy_device_program *out_ready,
-                                     vyre_diag *diag);
+                                     vy_device_program *out_ready, vyre_diag *diag);
 void vy_device_program_finish(vy_device_program *ready);
 /* Runs once; *result is reused where it holds arrays already. */
 vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
@@ -117,17 +125,21 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 /* How far two results may be apart: bits, unless the program is inexact (a function of the
- * tolerance table, or fast_math). */
+ * tolerance table, fast_math, or sums of floats whose order is the device's). */
 typedef struct vy_tolerance_used {
     bool inexact;
     double ulp, absolute;
     const char *because; /* "exp", or "fast_math" */
+    /* ULP of the very type that is compared; otherwise those of an f32, from which a wider result
+     * was made, or which a narrower one was rounded from. */
+    bool is_stated;
 } vy_tolerance_used;
 
 /* The widest row of the table that the program uses; `ulp` replaces it where it is not below 0. */
 vy_tolerance_used vy_run_tolerance(const vyre_program *program, double ulp);
-/* All NaNs are equal. */
-bool vy_element_matches(vyre_type type, uint32_t a, uint32_t b, const vy_tolerance_used *tolerance);
+/* Elements of that index of two arrays. All NaNs are equal. */
+bool vy_element_matches(vyre_type type, const void *a, const void *b, size_t index,
+                        const vy_tolerance_used *tolerance);
 
 /* Compares every element of every output, passes, convergence and record. Returns how many things
  * differ and prints the first ones of each kind to `out` ("y[3]: device 4, interpreter 5"). */

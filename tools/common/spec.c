@@ -15,6 +15,7 @@ enum {
     OPTION_ELEMENTS,
     OPTION_WORKGROUP,
     OPTION_PASSES,
+    OPTION_MAX_GROUPS,
     OPTION_TOLERANCE
 };
 
@@ -24,7 +25,7 @@ const vy_option vy_run_options[] = {
      "@FILE: .npy, or else raw little-endian elements; or with NAME[COUNT]\n"
      "a generator: zero, iota[:START[:STEP]], fill:V, random:SEED[:LO:HI]\n"
      "([COUNT] may be left out where the program states the count)"},
-    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter"},
+    {"--param", OPTION_PARAM, "NAME=V", "value of a parameter, a vector as x:y or x:y:z:w"},
     {"--size", OPTION_SIZE, "NAME=COUNT",
      "elements of an out buffer for which the program states no count"},
     {"--out", OPTION_OUT, "NAME[=FILE]",
@@ -35,8 +36,9 @@ const vy_option vy_run_options[] = {
     {"--workgroup", OPTION_WORKGROUP, "X[,Y[,Z]]",
      "another workgroup size, where the program cannot tell"},
     {"--passes", OPTION_PASSES, "N", "another limit of passes than the program's fixpoint states"},
+    {"--max-groups", OPTION_MAX_GROUPS, "N", "with `grid from`: no more workgroups run than that"},
     {"--tolerance", OPTION_TOLERANCE, "ULP",
-     "how far f32 results may differ in comparisons, for programs that use\n"
+     "how far floats may differ in comparisons, for programs that use\n"
      "functions which are not exact (default: as documented for these)"},
 };
 const uint32_t vy_run_option_count = VY_COUNT_OF(vy_run_options);
@@ -123,6 +125,9 @@ vyre_result vy_run_spec_take(vy_run_spec *spec, int id, const char *value, vyre_
         break;
     case OPTION_PASSES:
         right = vy_parse_u32(value, 1, UINT32_MAX, &spec->passes);
+        break;
+    case OPTION_MAX_GROUPS:
+        right = vy_parse_u32(value, 1, UINT32_MAX, &spec->max_groups);
         break;
     case OPTION_TOLERANCE:
         spec->tolerance = strtod(value, &end);

@@ -1,13 +1,72 @@
-/* Literals, lists and generators: text to element bits and back. */
+/* One value of any type: text to bits and back, and elements in memory. */
 #include "tools/common/value.h"
 
+#include "codegen/interp/float.h"
+#include "codegen/ir/ir.h"
 #include "codegen/ir/number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const vy_loc nowhere = {0, 0};
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+vy_value vy_value_load(vyre_type type, const void *elements, size_t index)
+{
+    vy_value value = {{0}};
+    uint32_t count = vy_type_components(type);
+    uint32_t size = count ? vyre_type_size(type) / count : 0;
+    const unsigned char *at = (const unsigned char *)elements + index * count * size;
+    for (uint32_t c = 0; c < count; c++) {
+        for (uint32_t byte = 0; byte < size; byte++) {
+            value.bits[c] |= (uint64_t)*at++ << 8 * byte;
+        }
+        value.bits[c] = type == VYRE_TYPE_BOOL ? value.bits[c] != 0 : value.bits[c];
+    }
+    return value;
+}
+
+void vy_value_store(vyre_type type, void *elements, size_t index, const vy_value *value)
+{
+    uint32_t count = vy_type_components(type);
+    uint32_t size = count ? vyre_type_size(type) / count : 0;
+    unsigned char *at = (unsigned char *)elements + index * count * size;
+    for (uint32_t c = 0; c < count; c++) {
+        uint64_t bits = type == VYRE_TYPE_BOOL ? value->bits[c] != 0 : value->bits[c];
+        for (uint32_t byte = 0; byte < size; byte++) {
+            *at++ = (unsigned char)(bits >> 8 * byte);
+        }
+    }
+}
+
+/* A bf16 is read, written and judged as the f32 whose upper half it is. */
+static vyre_type number_type(vyre_type type)
+{
+    return type == VYRE_TYPE_BF16 ? VYRE_TYPE_F32 : type;
+}
+
+static uint64_t number_bits(vyre_type type, uint64_t bits)
+{
+    return type == VYRE_TYPE_BF16 ? bits << 16 : bits;
+}
+
+bool vy_scalar_is_nan(vyre_type type, uint64_t bits)
+{
+    return vy_type_is_float(type) && vy_float_is_nan(number_type(type), number_bits(type, bits));
+}
+
+double vy_scalar_widen(vyre_type type, uint64_t bits)
+{
+    double value;
+    if (type != VYRE_TYPE_F64) {
+        return vy_float_widen(vy_float_format_get(number_type(type)), number_bits(type, bits));
+    }
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* ---- Characters ------------------------------------------------------------------------------ */
 
 static vyre_result refuse(vyre_diag *diag, const char *text, size_t length, const char *what)
 {
@@ -38,52 +97,65 @@ static int hex_digit(char c)
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-/* Digits without a sign, at most 2^32 - 1. */
-static bool read_magnitude(const char *text, size_t length, uint64_t *out_value)
+/* Digits without a sign, at most 2^64 - 1. */
+static bool read_magnitude(const char *text, size_t length, bool is_hex, uint64_t *out_value)
 {
-    bool is_hex = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    uint64_t value = 0;
+    uint64_t base = is_hex ? 16 : 10, value = 0;
     for (size_t i = is_hex ? 2 : 0; i < length; i++) {
         int digit = hex_digit(text[i]);
-        if (digit < 0 || (!is_hex && digit > 9)) {
+        if (digit < 0 || (uint64_t)digit >= base || value > (UINT64_MAX - (uint64_t)digit) / base) {
             return false;
         }
-        value = value * (is_hex ? 16 : 10) + (uint64_t)digit;
-        if (value > UINT32_MAX) {
-            return false;
-        }
+        value = value * base + (uint64_t)digit;
     }
     *out_value = value;
     return length > 0;
 }
 
-static vyre_result parse_integer(const char *text, size_t length, vyre_type type,
-                                 uint32_t *out_bits, vyre_diag *diag)
+static vyre_result refuse_integer(const char *text, size_t length, vyre_type type, bool is_negative,
+                                  vyre_diag *diag)
 {
+    const char *keyword = vyre_type_keyword(type);
+    uint64_t most = vy_type_bits(type, UINT64_MAX);
+    char what[160];
+    if (vy_type_is_signed(type)) {
+        most >>= 1;
+        snprintf(what, sizeof what,
+                 "no %s. Fix: give a whole number from -%llu to %llu, or 0x and hex digits",
+                 keyword, (unsigned long long)most + 1, (unsigned long long)most);
+    } else {
+        snprintf(what, sizeof what, "%s%s. Fix: give a whole number from 0 to %llu%s",
+                 is_negative ? "negative, and the type is " : "no ", keyword,
+                 (unsigned long long)most, is_negative ? "" : ", or 0x and hex digits");
+    }
+    return refuse(diag, text, length, what);
+}
+
+static vyre_result parse_integer(const char *text, size_t length, vyre_type type,
+                                 uint64_t *out_bits, vyre_diag *diag)
+{
+    bool is_signed = vy_type_is_signed(type);
     bool minus = length && text[0] == '-';
     size_t sign = length && (minus || text[0] == '+') ? 1 : 0;
-    uint64_t value;
-    if (!read_magnitude(text + sign, length - sign, &value) || (sign && !is_digit(text[sign]))) {
-        return refuse(diag, text, length,
-                      type == VYRE_TYPE_U32
-                          ? "no u32. Fix: give a whole number from 0 to 4294967295, or 0x and hex "
-                            "digits"
-                          : "no i32. Fix: give a whole number from -2147483648 to 2147483647, or "
-                            "0x and hex digits");
+    const char *digits = text + sign;
+    size_t size = length - sign;
+    bool is_hex = size > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
+    uint64_t value, most = vy_type_bits(type, UINT64_MAX);
+    if (!read_magnitude(digits, size, is_hex, &value)) {
+        return refuse_integer(text, length, type, false, diag);
     }
-    bool is_hex = length - sign > 2 && hex_digit(text[sign + 1]) < 0;
-    uint64_t most = type == VYRE_TYPE_U32 || is_hex ? UINT32_MAX : (uint64_t)INT32_MAX + minus;
-    if (value > most || (minus && type == VYRE_TYPE_U32 && value)) {
-        return refuse(diag, text, length,
-                      type == VYRE_TYPE_U32
-                          ? "negative, and the type is u32. Fix: give a number from 0 to 4294967295"
-                          : "no i32. Fix: give a number from -2147483648 to 2147483647");
+    if (is_signed && (!is_hex || minus)) {
+        most = (most >> 1) + minus;
     }
-    *out_bits = minus ? 0u - (uint32_t)value : (uint32_t)value;
+    bool is_negative = minus && !is_signed && value;
+    if (value > most || is_negative) {
+        return refuse_integer(text, length, type, is_negative && value <= most, diag);
+    }
+    *out_bits = vy_type_bits(type, minus ? 0 - value : value);
     return VYRE_OK;
 }
 
-/* ---- f32 ------------------------------------------------------------------------------------- */
+/* ---- Floats ---------------------------------------------------------------------------------- */
 
 static size_t skip_digits(const char *text, size_t length, size_t at, bool is_hex)
 {
@@ -119,255 +191,132 @@ static bool has_float_form(const char *text, size_t length, bool is_hex)
     return at == length && (has_exponent || !is_hex);
 }
 
-static vyre_result parse_float(const char *text, size_t length, uint32_t *out_bits, vyre_diag *diag)
+/* A number without a sign. */
+static bool read_number(const char *text, size_t length, vyre_type type, uint64_t *out_bits)
 {
-    uint32_t sign = length && text[0] == '-' ? 0x80000000u : 0;
-    size_t skipped = length && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-    const char *number = text + skipped;
-    size_t size = length - skipped;
-    bool is_hex = size > 2 && number[0] == '0' && (number[1] | 0x20) == 'x';
-    char lower[128];
-    if (is_word(number, size, "inf")) {
-        *out_bits = sign | 0x7f800000u;
-    } else if (is_word(number, size, "nan")) {
-        *out_bits = sign | 0x7fc00000u;
-    } else if (size < sizeof lower &&
-               has_float_form(number + (is_hex ? 2 : 0), size - (is_hex ? 2 : 0), is_hex)) {
-        for (size_t i = 0; i < size; i++) {
-            lower[i] = number[i] >= 'A' && number[i] <= 'Z' ? (char)(number[i] | 0x20) : number[i];
-        }
-        lower[size] = 0;
-        *out_bits = sign | (is_hex ? vy_number_read_hex(lower + 2, size - 2)
-                                   : vy_number_read_decimal(lower, size));
-    } else {
-        return refuse(diag, text, length,
-                      "no f32. Fix: give a number such as 1.5, -2e-3, 0x1.8p3, inf or nan");
+    bool is_hex = length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
+    size_t prefix = is_hex ? 2 : 0;
+    char lower[1024]; /* more digits than any f64 has */
+    if (is_word(text, length, "inf")) {
+        *out_bits = vy_number_infinity(type);
+        return true;
     }
+    if (is_word(text, length, "nan")) {
+        *out_bits = vy_float_nan(type);
+        return true;
+    }
+    if (length >= sizeof lower || !has_float_form(text + prefix, length - prefix, is_hex)) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+    }
+    lower[length] = 0;
+    *out_bits = is_hex ? vy_number_read_hex(type, lower + 2, length - 2)
+                       : vy_number_read_decimal(type, lower, length);
+    return true;
+}
+
+static vyre_result parse_float(const char *text, size_t length, vyre_type type, uint64_t *out_bits,
+                               vyre_diag *diag)
+{
+    size_t skipped = length && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    uint64_t bits;
+    if (!read_number(text + skipped, length - skipped, number_type(type), &bits)) {
+        char what[96];
+        snprintf(what, sizeof what,
+                 "no %s. Fix: give a number such as 1.5, -2e-3, 0x1.8p3, inf or nan",
+                 vyre_type_keyword(type));
+        return refuse(diag, text, length, what);
+    }
+    bits = type == VYRE_TYPE_BF16 ? vy_bf16_of_f32((uint32_t)bits) : bits;
+    *out_bits = bits | (uint64_t)(skipped && text[0] == '-') << (vy_type_width(type) - 1);
     return VYRE_OK;
 }
 
 /* ---- Any type -------------------------------------------------------------------------------- */
 
-vyre_result vy_value_parse(const char *text, size_t length, vyre_type type, uint32_t *out_bits,
+static vyre_result parse_bool(const char *text, size_t length, uint64_t *out_bits, vyre_diag *diag)
+{
+    bool is_true = is_word(text, length, "1") || is_word(text, length, "true");
+    if (!is_true && !is_word(text, length, "0") && !is_word(text, length, "false")) {
+        return refuse(diag, text, length, "no bool. Fix: give 0, 1, true or false");
+    }
+    *out_bits = is_true;
+    return VYRE_OK;
+}
+
+static vyre_result parse_scalar(const char *text, size_t length, vyre_type type, uint64_t *out_bits,
+                                vyre_diag *diag)
+{
+    if (type == VYRE_TYPE_BOOL) {
+        return parse_bool(text, length, out_bits, diag);
+    }
+    return vy_type_is_float(type) ? parse_float(text, length, type, out_bits, diag)
+                                  : parse_integer(text, length, type, out_bits, diag);
+}
+
+static vyre_result refuse_vector(const char *text, size_t length, vyre_type type, uint32_t given,
+                                 vyre_diag *diag)
+{
+    char what[120];
+    snprintf(what, sizeof what, "no %s: %u of %u components are given. Fix: write %s",
+             vyre_type_keyword(type), given, vy_type_components(type),
+             vy_type_components(type) == 2 ? "x:y" : "x:y:z:w");
+    return refuse(diag, text, length, what);
+}
+
+vyre_result vy_value_parse(const char *text, size_t length, vyre_type type, vy_value *out_value,
                            vyre_diag *diag)
 {
-    switch (type) {
-    case VYRE_TYPE_U32:
-    case VYRE_TYPE_I32:
-        return parse_integer(text, length, type, out_bits, diag);
-    case VYRE_TYPE_F32:
-        return parse_float(text, length, out_bits, diag);
-    case VYRE_TYPE_BOOL:
-        if (is_word(text, length, "1") || is_word(text, length, "true")) {
-            *out_bits = 1;
-            return VYRE_OK;
-        }
-        if (is_word(text, length, "0") || is_word(text, length, "false")) {
-            *out_bits = 0;
-            return VYRE_OK;
-        }
-        break;
-    default:
-        break;
+    uint32_t count = vy_type_components(type), given = 1;
+    *out_value = (vy_value){{0}};
+    for (size_t i = 0; i < length && vy_type_is_vector(type); i++) {
+        given += text[i] == ':';
     }
-    return refuse(diag, text, length, "no bool. Fix: give 0, 1, true or false");
-}
-
-void vy_value_format(vyre_type type, uint32_t bits, char out[VY_VALUE_TEXT_SIZE])
-{
-    uint32_t magnitude = bits & 0x7fffffffu;
-    char number[VY_F32_TEXT_SIZE];
-    if (type == VYRE_TYPE_I32) {
-        snprintf(out, VY_VALUE_TEXT_SIZE, "%lld",
-                 bits > INT32_MAX ? (long long)bits - ((long long)1 << 32) : (long long)bits);
-    } else if (type == VYRE_TYPE_F32 && magnitude >= 0x7f800000u) {
-        snprintf(out, VY_VALUE_TEXT_SIZE, "%s%s", bits >> 31 ? "-" : "",
-                 magnitude > 0x7f800000u ? "nan" : "inf");
-    } else if (type == VYRE_TYPE_F32) {
-        vy_number_write_f32(magnitude, number);
-        snprintf(out, VY_VALUE_TEXT_SIZE, "%s%s", bits >> 31 ? "-" : "", number);
-    } else if (type == VYRE_TYPE_BOOL) {
-        snprintf(out, VY_VALUE_TEXT_SIZE, "%d", bits != 0);
-    } else {
-        snprintf(out, VY_VALUE_TEXT_SIZE, "%lu", (unsigned long)bits);
+    if (given != count && vy_type_is_vector(type)) {
+        return refuse_vector(text, length, type, given, diag);
     }
-}
-
-/* ---- Lists ----------------------------------------------------------------------------------- */
-
-static void trim(const char **begin, const char **end)
-{
-    while (*begin < *end && strchr(" \t\r\n", **begin)) {
-        (*begin)++;
-    }
-    while (*begin < *end && strchr(" \t\r\n", (*end)[-1])) {
-        (*end)--;
-    }
-}
-
-vyre_result vy_list_parse(const char *text, vyre_type type, uint32_t **out_elements,
-                          uint32_t *out_count, vyre_diag *diag)
-{
-    const char *begin = text, *end = text + strlen(text);
-    size_t count = 0;
-    *out_elements = NULL;
-    *out_count = 0;
-    trim(&begin, &end);
-    for (const char *at = begin; at < end; at++) {
-        count += *at == ',';
-    }
-    count += begin < end;
-    if (count >= UINT32_MAX) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "a list of %zu values is too long. Fix: give a file", count);
-    }
-    uint32_t *elements = malloc((count ? count : 1) * sizeof *elements);
-    if (!elements) {
-        return vy_diag_no_memory(diag);
-    }
+    const char *at = text, *end = text + length;
     vyre_result result = VYRE_OK;
-    for (size_t i = 0; i < count && result == VYRE_OK; i++) {
-        const char *comma = memchr(begin, ',', (size_t)(end - begin));
-        const char *from = begin, *to = comma ? comma : end;
-        trim(&from, &to);
-        result = vy_value_parse(from, (size_t)(to - from), type, &elements[i], diag);
-        begin = comma ? comma + 1 : end;
+    for (uint32_t c = 0; c < count && result == VYRE_OK; c++) {
+        const char *colon = c + 1 < count ? memchr(at, ':', (size_t)(end - at)) : NULL;
+        const char *stop = colon ? colon : end;
+        result = parse_scalar(at, (size_t)(stop - at), vy_type_component(type), &out_value->bits[c],
+                              diag);
+        at = colon ? colon + 1 : end;
     }
-    if (result != VYRE_OK) {
-        free(elements);
-        return result;
-    }
-    *out_elements = elements;
-    *out_count = (uint32_t)count;
-    return VYRE_OK;
+    return result;
 }
 
-/* ---- Generators ------------------------------------------------------------------------------ */
-
-typedef enum generator_kind { GEN_ZERO, GEN_IOTA, GEN_FILL, GEN_RANDOM, GEN_COUNT } generator_kind;
-
-static const struct {
-    const char *name;
-    uint32_t least, most; /* arguments */
-    const char *form;
-} generators[GEN_COUNT] = {{"zero", 0, 0, "zero"},
-                           {"iota", 0, 2, "iota[:START[:STEP]]"},
-                           {"fill", 1, 1, "fill:V"},
-                           {"random", 1, 3, "random:SEED[:LO:HI]"}};
-
-static generator_kind find_generator(const char *text)
+void vy_scalar_format(vyre_type type, uint64_t bits, char out[VY_VALUE_TEXT_SIZE])
 {
-    size_t length = strcspn(text, ":");
-    int kind = 0;
-    while (kind < GEN_COUNT && !is_word(text, length, generators[kind].name)) {
-        kind++;
-    }
-    return (generator_kind)kind;
-}
-
-bool vy_value_is_generator(const char *text)
-{
-    return find_generator(text) != GEN_COUNT;
-}
-
-/* The i-th number of the stream of `seed`: a mix of both (splitmix64). */
-static uint64_t random_bits(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed * 0xd1342543de82ef95u + (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static double widen(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-static uint32_t narrow(double wide)
-{
-    float value = (float)wide;
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static void fill_random(vyre_type type, uint32_t seed, uint32_t low, uint32_t high,
-                        uint32_t *elements, uint32_t count)
-{
-    uint64_t span = type == VYRE_TYPE_BOOL ? 2 : (uint64_t)(uint32_t)(high - low);
-    span = span ? span : (uint64_t)1 << 32;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t bits = random_bits(seed, i);
-        if (type == VYRE_TYPE_F32) {
-            double unit = (double)(bits >> 40) / 16777216.0;
-            uint32_t value = narrow(widen(low) + (widen(high) - widen(low)) * unit);
-            /* Rounding may reach the end that is not in the range. */
-            elements[i] = widen(value) < widen(high) ? value : low;
-        } else {
-            elements[i] = low + (uint32_t)((bits >> 32) * span >> 32);
+    if (vy_type_is_float(type)) {
+        uint64_t sign = (uint64_t)1 << (vy_type_width(type) - 1);
+        uint64_t magnitude = number_bits(type, bits & (sign - 1));
+        char number[VY_FLOAT_TEXT_SIZE] = "nan";
+        if (magnitude == vy_number_infinity(number_type(type))) {
+            memcpy(number, "inf", sizeof "inf");
+        } else if (!vy_scalar_is_nan(type, bits)) {
+            vy_number_write(number_type(type), magnitude, number);
         }
-    }
-}
-
-static void fill_iota(vyre_type type, uint32_t start, uint32_t step, uint32_t *elements,
-                      uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        elements[i] = type == VYRE_TYPE_F32 ? narrow(widen(start) + widen(step) * (double)i)
-                                            : start + i * step;
-        elements[i] = type == VYRE_TYPE_BOOL ? elements[i] & 1 : elements[i];
-    }
-}
-
-/* An empty or turned range has no number to give. */
-static bool is_range(vyre_type type, uint32_t low, uint32_t high)
-{
-    if (type == VYRE_TYPE_F32) {
-        return widen(low) < widen(high) && widen(high) - widen(low) < 1e39;
-    }
-    return type == VYRE_TYPE_I32 ? (low ^ 0x80000000u) < (high ^ 0x80000000u) : low < high;
-}
-
-vyre_result vy_value_generate(const char *text, vyre_type type, uint32_t *elements, uint32_t count,
-                              vyre_diag *diag)
-{
-    generator_kind kind = find_generator(text);
-    if (kind == GEN_COUNT) {
-        return refuse(diag, text, strlen(text),
-                      "no generator. Fix: give zero, iota, fill:V or random:SEED");
-    }
-    uint32_t one = type == VYRE_TYPE_F32 ? 0x3f800000u : 1, given = 0;
-    uint32_t arguments[3] = {0, kind == GEN_IOTA ? one : 0, kind == GEN_RANDOM ? one : 0};
-    const char *at = text + strcspn(text, ":");
-    for (; *at && given < generators[kind].most; given++) {
-        size_t length = strcspn(++at, ":");
-        vyre_type wanted = kind == GEN_RANDOM && given == 0 ? VYRE_TYPE_U32 : type;
-        vyre_result result = vy_value_parse(at, length, wanted, &arguments[given], diag);
-        if (result != VYRE_OK) {
-            return result;
-        }
-        at += length;
-    }
-    if (*at || given < generators[kind].least || (kind == GEN_RANDOM && given == 2)) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "'%.60s' has the wrong number of values. Fix: write %s", text,
-                           generators[kind].form);
-    }
-    if (given == 3 && !is_range(type, arguments[1], arguments[2])) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                           "'%.60s' has no value between its limits. Fix: give LO less than HI, "
-                           "both finite",
-                           text);
-    }
-    if (kind == GEN_RANDOM) {
-        bool all = given < 3 && type != VYRE_TYPE_F32;
-        fill_random(type, arguments[0], all ? 0 : arguments[1], all ? 0 : arguments[2], elements,
-                    count);
+        snprintf(out, VY_VALUE_TEXT_SIZE, "%s%s", bits & sign ? "-" : "", number);
+    } else if (vy_type_is_signed(type)) {
+        snprintf(out, VY_VALUE_TEXT_SIZE, "%lld", (long long)vy_type_signed_value(type, bits));
     } else {
-        fill_iota(type, arguments[0], kind == GEN_IOTA ? arguments[1] : 0, elements, count);
+        snprintf(out, VY_VALUE_TEXT_SIZE, "%llu", (unsigned long long)bits);
     }
-    return VYRE_OK;
+}
+
+void vy_value_format(vyre_type type, const vy_value *value, char out[VY_VALUE_TEXT_SIZE])
+{
+    size_t length = 0;
+    out[0] = 0;
+    for (uint32_t c = 0; c < vy_type_components(type); c++) {
+        char text[VY_VALUE_TEXT_SIZE];
+        vy_scalar_format(vy_type_component(type), value->bits[c], text);
+        /* The longest component has 25 characters. */
+        length += (size_t)snprintf(out + length, VY_VALUE_TEXT_SIZE - length, "%s%.60s",
+                                   c ? ":" : "", text);
+    }
 }

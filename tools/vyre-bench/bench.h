@@ -8,7 +8,7 @@
 #include "tools/vyre-bench/peers/vulkan.h"
 #include "vyre/dispatch.h"
 
-enum { BENCH_MAX_SIZES = 4, BENCH_MAX_SERIES = 10, BENCH_NOTE_SIZE = 200 };
+enum { BENCH_MAX_SIZES = 4, BENCH_MAX_SERIES = 16, BENCH_NOTE_SIZE = 200 };
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
@@ -38,9 +38,11 @@ typedef struct bench_series {
     double *samples;              /* in ascending order */
     uint32_t sample_count, batch; /* batch: taken in one turn */
     double median, p10, p90;
+    double round_low, round_high; /* medians of the lowest and the highest turn; 0: one turn */
     bench_check checked;
     vyre_device_counters costs; /* of all samples together */
     bool has_costs;
+    bool is_part; /* of another series' samples: measured and checked with it */
     char note[BENCH_NOTE_SIZE];
 } bench_series;
 
@@ -97,6 +99,10 @@ bench_series *bench_series_vyre(bench_case *c, const char *way, vyre_device *dev
 /* Warms every series up, lets them take turns, and checks each. A peer that fails is left out, with
  * a note; the library's own failures end the run. */
 vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag);
+/* After bench_measure: a series of samples that others left, which are sorted here and live as long
+ * as the run. Nothing is added where there are none. */
+bench_series *bench_series_derive(bench_case *c, const char *who, const char *way, double *samples,
+                                  uint32_t count);
 /* Against the case's base: above 1 is slower. 0: not known. */
 double bench_ratio(const bench_case *c, const bench_series *s);
 /* The value below which `part` of the ascending samples lie. */
@@ -110,6 +116,8 @@ vyre_result bench_launch(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_resident(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_transfer(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_checks(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ struct chain {
     vyre_buffer x[PEER_SETS];
     vyre_binding binding;
     vyre_dispatch_params dispatch;
+    chain_watch *watch; /* NULL: not watched */
+    chain *before;      /* its own, run before each sample; NULL: none */
     /* The peer's. */
     peer_chain *peer;
 };
@@ -42,9 +44,34 @@ static double step_us(const chain *ch, uint64_t device_ns, uint64_t start)
     return us / (ch->params.steps ? ch->params.steps : 1);
 }
 
+static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag);
+static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_diag *diag);
+
+/* What comes before a sample and is not in it. */
+static vyre_result lead_in(const chain *ch, vyre_diag *diag)
+{
+    double ignored;
+    uint64_t end = bench_now_ns() + (uint64_t)ch->params.pause_us * 1000;
+    while (bench_now_ns() < end) {
+    }
+    if (!ch->before) {
+        return VYRE_OK;
+    }
+    return ch->before->peer ? sample_peer(ch->before, &ignored, 1, diag)
+                            : sample_library(ch->before, &ignored, 1, diag);
+}
+
+static vyre_result keep(chain *ch, double all, double driver, double walk, vyre_diag *diag)
+{
+    bool ok = !ch->watch || chain_watch_add(ch->watch, (chain_sample){all, driver, walk});
+    return ok ? VYRE_OK : vy_diag_no_memory(diag);
+}
+
 static vyre_result sample_submit(chain *ch, double *out, vyre_diag *diag)
 {
     vyre_ticket ticket;
+    vyre_report report = {.submit_ns = 0};
+    double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
     uint64_t start = bench_now_ns();
     vyre_result result = vyre_dispatch_async(ch->program.pipeline, &ch->dispatch, &ticket, diag);
     *out = since_us(start);
@@ -53,9 +80,9 @@ static vyre_result sample_submit(chain *ch, double *out, vyre_diag *diag)
         result = vyre_ticket_poll(ch->bench->device, ticket, &is_done, diag);
     }
     if (result == VYRE_OK) {
-        result = vyre_ticket_wait(ch->bench->device, &ticket, UINT64_MAX, NULL, diag);
+        result = vyre_ticket_wait(ch->bench->device, &ticket, UINT64_MAX, &report, diag);
     }
-    return result;
+    return result == VYRE_OK ? keep(ch, *out, (double)report.submit_ns / 1e3, walk, diag) : result;
 }
 
 static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag)
@@ -66,6 +93,10 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
         ch->binding.buffer = ch->x[set];
+        result = lead_in(ch, diag);
+        if (result != VYRE_OK) {
+            return result;
+        }
         if (ch->params.measure == CHAIN_SUBMIT) {
             result = sample_submit(ch, &out[i], diag);
         } else {
@@ -92,14 +123,19 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
     for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         uint32_t set = ch->next;
         ch->next = (set + 1) % ch->params.sets;
+        result = lead_in(ch, diag);
+        double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
         uint64_t start = bench_now_ns();
-        if (ch->params.records_again) {
+        if (result == VYRE_OK && ch->params.records_again) {
             result = peer_chain_record(ch->peer, set, diag);
         }
         if (result == VYRE_OK) {
             result = peer_chain_submit(ch->peer, ch->params.wait, diag);
         }
         out[i] = since_us(start);
+        if (result == VYRE_OK) {
+            result = keep(ch, out[i], out[i], walk, diag);
+        }
         if (result == VYRE_OK) {
             result = peer_chain_wait(ch->peer, diag);
         }
@@ -151,11 +187,15 @@ static void add_note(bench_series *s, const chain_params *params)
 static void chain_destroy(chain *ch)
 {
     if (ch) {
+        if (ch->before) {
+            chain_destroy(ch->before);
+        }
         bench_program_destroy(&ch->program);
         for (uint32_t i = 0; i < PEER_SETS; i++) {
             bench_buffer_destroy(ch->bench->device, &ch->x[i]);
         }
         peer_chain_destroy(&ch->peer);
+        chain_watch_destroy(ch->watch);
         free(ch->host);
         free(ch);
     }
@@ -169,6 +209,12 @@ void chain_list_finish(chain_list *list)
     list->count = 0;
 }
 
+const chain_watch *chain_series_watch(const bench_series *s)
+{
+    const chain *ch = s->state;
+    return ch->watch;
+}
+
 static chain *chain_make(bench *b, chain_list *list, const chain_params *params, vyre_diag *diag)
 {
     chain *ch = list->count < BENCH_MAX_SERIES ? calloc(1, sizeof *ch) : NULL;
@@ -178,9 +224,10 @@ static chain *chain_make(bench *b, chain_list *list, const chain_params *params,
         ch->params.sets = params->sets ? params->sets : 1;
         ch->count = params->groups * BENCH_GROUP_SIZE;
         ch->host = bench_indices(ch->count);
+        ch->watch = params->is_watched ? chain_watch_create(params) : NULL;
         list->chains[list->count++] = ch;
     }
-    if (!ch || !ch->host) {
+    if (!ch || !ch->host || (params->is_watched && !ch->watch)) {
         (void)vy_diag_no_memory(diag);
         return NULL;
     }
@@ -214,6 +261,29 @@ static vyre_result prepare_library(chain *ch, vyre_diag *diag)
     return result;
 }
 
+static vyre_result prepare_peer(chain *ch, vyre_diag *diag)
+{
+    const chain_params *p = &ch->params;
+    uint32_t flags = (p->no_barriers || p->steps < 2 ? 0 : PEER_BARRIERS) |
+                     (p->reads_first ? PEER_READ_BACK : 0) |
+                     (p->measure == CHAIN_STEP ? PEER_TIMED : 0);
+    return peer_chain_create(ch->bench->peer, p->groups, p->steps, flags, &ch->peer, diag);
+}
+
+/* With what goes before it, by the same side. */
+static vyre_result prepare(chain *ch, vyre_result (*prepare_one)(chain *ch, vyre_diag *diag),
+                           vyre_diag *diag)
+{
+    vyre_result result = prepare_one(ch, diag);
+    if (result != VYRE_OK || !ch->params.is_behind) {
+        return result;
+    }
+    chain_list own = {.count = 0};
+    chain_params params = {.measure = CHAIN_WALL, .groups = ch->params.groups, .steps = 1};
+    ch->before = chain_make(ch->bench, &own, &params, diag);
+    return ch->before ? prepare_one(ch->before, diag) : VYRE_ERROR_OUT_OF_HOST_MEMORY;
+}
+
 vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_params *params,
                       vyre_diag *diag)
 {
@@ -221,7 +291,7 @@ vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_par
     if (!ch) {
         return VYRE_ERROR_OUT_OF_HOST_MEMORY;
     }
-    vyre_result result = prepare_library(ch, diag);
+    vyre_result result = prepare(ch, prepare_library, diag);
     bench_series *s = bench_series_vyre(c, params->way, b->device, sample_library,
                                         params->steps ? check : NULL, ch);
     add_note(s, params);
@@ -238,11 +308,7 @@ vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chai
     if (!ch) {
         return VYRE_ERROR_OUT_OF_HOST_MEMORY;
     }
-    uint32_t flags = (params->no_barriers || params->steps < 2 ? 0 : PEER_BARRIERS) |
-                     (params->reads_first ? PEER_READ_BACK : 0) |
-                     (params->measure == CHAIN_STEP ? PEER_TIMED : 0);
-    if (peer_chain_create(b->peer, params->groups, params->steps, flags, &ch->peer, diag) !=
-        VYRE_OK) {
+    if (prepare(ch, prepare_peer, diag) != VYRE_OK) {
         snprintf(b->peer_note, sizeof b->peer_note, "%s", diag->message);
         vy_diag_clear(diag);
         return VYRE_OK;

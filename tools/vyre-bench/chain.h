@@ -15,7 +15,10 @@ typedef struct chain_params {
     chain_measure measure;
     uint32_t groups, steps; /* steps 0: an empty program */
     uint32_t sets;          /* buffers in rotation, from 1 to PEER_SETS; 0: 1 */
-    bool reads_first;       /* the first 16 bytes of the result reach the host */
+    uint32_t pause_us;      /* spent looking at the clock before each sample */
+    bool is_behind;   /* a run of one step, submitted and waited for, goes before each sample */
+    bool is_watched;  /* CHAIN_SUBMIT: what samples were made of is kept */
+    bool reads_first; /* the first 16 bytes of the result reach the host */
     /* The peer's alone. */
     bool no_barriers;   /* wrong, for comparison: nothing is checked */
     bool records_again; /* for each submission */
@@ -36,5 +39,24 @@ vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_par
 vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chain_params *params,
                            vyre_diag *diag);
 void chain_list_finish(chain_list *list);
+
+/* ---- watch.c --------------------------------------------------------------------------------- */
+
+typedef struct chain_sample {
+    double all, driver; /* us: from the call to its return; of that vkQueueSubmit */
+    double walk;        /* what a walk over 64 pages took just before: small, the caches are warm */
+} chain_sample;
+
+typedef struct chain_watch chain_watch;
+/* NULL: no memory. */
+chain_watch *chain_watch_create(const chain_params *params);
+void chain_watch_destroy(chain_watch *watch);
+double chain_watch_walk(chain_watch *watch);
+bool chain_watch_add(chain_watch *watch, chain_sample sample);
+/* What a series that chain_add or chain_add_peer added kept; NULL: nothing. */
+const chain_watch *chain_series_watch(const bench_series *series);
+/* After bench_measure: parts of the case's series `of` as series of their own. */
+vyre_result chain_watch_report(bench *b, bench_case *c, uint32_t of, const chain_watch *watch,
+                               vyre_diag *diag);
 
 #endif

@@ -97,6 +97,11 @@ static void format_series(const bench_case *c, const bench_series *s, vy_text *o
     vy_text_printf(out, ", ");
     json_number(out, "p90", s->p90, known);
     vy_text_printf(out, ", ");
+    json_number(out, "turn_low", s->round_low, s->round_low > 0);
+    vy_text_printf(out, ", ");
+    json_number(out, "turn_high", s->round_high, s->round_low > 0);
+    vy_text_printf(out, ", ");
+    vy_text_printf(out, "\"is_part\": %s, ", s->is_part ? "true" : "false");
     json_number(out, "ratio", bench_ratio(c, s), bench_ratio(c, s) > 0);
     if (s->check && known) {
         vy_text_printf(out, ", \"check\": {\"compared\": %llu, \"wrong\": %llu}",

@@ -46,6 +46,8 @@ static const group_kind kinds[] = {
      bench_resident},
     {"transfer", "many small results, uploads and downloads", bench_transfer},
     {"rebind", "recorded dispatches bound to other buffers each time", bench_rebind},
+    {"checks", "kernels with their accesses checked, and without", bench_checks},
+    {"atomics", "atomics of one place, as written and joined within subgroups", bench_atomics},
 };
 
 typedef struct command {
@@ -90,7 +92,7 @@ static int take_group(command *c, const char *name)
     return found ? -1
                  : vy_tool_usage(stderr, "vyre-bench",
                                  "'%.100s' is no group: use launch, step, resident, transfer, "
-                                 "rebind or all",
+                                 "rebind, checks, atomics or all",
                                  name);
 }
 
@@ -141,7 +143,7 @@ static int read_command(command *c, int count, char *const *arguments)
     return c->group_count ? -1
                           : vy_tool_usage(stderr, "vyre-bench",
                                           "no group is given: use launch, step, resident, "
-                                          "transfer, rebind or all");
+                                          "transfer, rebind, checks, atomics or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */

@@ -163,13 +163,45 @@ double bench_ratio(const bench_case *c, const bench_series *s)
     return s->sample_count && base->sample_count && base->median > 0 ? s->median / base->median : 0;
 }
 
-static vyre_result finish_series(bench_series *s, vyre_diag *diag)
+static void sum_up(bench_series *s)
 {
     qsort(s->samples, s->sample_count, sizeof *s->samples, compare_samples);
     s->median = bench_quantile(s->samples, s->sample_count, 0.5);
     s->p10 = bench_quantile(s->samples, s->sample_count, 0.1);
     s->p90 = bench_quantile(s->samples, s->sample_count, 0.9);
+}
+
+/* Samples still lie in the order of turns; sorting each turn does no harm. */
+static void compare_turns(bench_series *s)
+{
+    uint32_t turns = s->sample_count / s->batch;
+    for (uint32_t turn = 0; turn < turns && turns > 1; turn++) {
+        double *first = s->samples + (size_t)turn * s->batch;
+        qsort(first, s->batch, sizeof *first, compare_samples);
+        double median = bench_quantile(first, s->batch, 0.5);
+        s->round_low = turn ? fmin(s->round_low, median) : median;
+        s->round_high = turn ? fmax(s->round_high, median) : median;
+    }
+}
+
+static vyre_result finish_series(bench_series *s, vyre_diag *diag)
+{
+    compare_turns(s);
+    sum_up(s);
     return s->check ? judge(s, s->check(s->state, &s->checked, diag), diag) : VYRE_OK;
+}
+
+bench_series *bench_series_derive(bench_case *c, const char *who, const char *way, double *samples,
+                                  uint32_t count)
+{
+    if (count == 0 || c->series_count == BENCH_MAX_SERIES) {
+        return NULL;
+    }
+    bench_series *s = &c->series[c->series_count++];
+    *s = (bench_series){
+        .who = who, .way = way, .samples = samples, .sample_count = count, .is_part = true};
+    sum_up(s);
+    return s;
 }
 
 vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)

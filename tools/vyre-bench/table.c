@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { COLUMNS = 8, CELL_SIZE = 320 };
+enum { COLUMNS = 9, CELL_SIZE = 320 };
 
 typedef struct row {
     char cells[COLUMNS][CELL_SIZE];
@@ -13,8 +13,13 @@ typedef struct row {
 
 typedef VY_VEC(row) row_list;
 
-static const char *const heads[COLUMNS] = {"case",       "who",   "way",   "median us",
-                                           "p10 to p90", "ratio", "check", "beside it"};
+static const char *const heads[COLUMNS] = {"case",  "who",   "way",   "median us", "p10 to p90",
+                                           "turns", "ratio", "check", "beside it"};
+
+static bool is_number(uint32_t column)
+{
+    return column >= 3 && column <= 6;
+}
 
 static void format_count(uint64_t value, char *out, size_t out_size)
 {
@@ -91,9 +96,17 @@ static void format_beside(const bench_case *c, const bench_series *s, char *out,
     }
 }
 
+static void format_range(double from, double to, char *out, size_t out_size)
+{
+    char low[32], high[32];
+    bench_format_time(from, low, sizeof low);
+    bench_format_time(to, high, sizeof high);
+    snprintf(out, out_size, "%s to %s", low, high);
+}
+
 static void fill_row(const bench_case *c, const bench_series *s, row *r)
 {
-    char low[32], high[32], sizes[160];
+    char sizes[160];
     memset(r, 0, sizeof *r);
     if (s == c->series) {
         bench_format_sizes(c, sizes, sizeof sizes);
@@ -101,20 +114,21 @@ static void fill_row(const bench_case *c, const bench_series *s, row *r)
     }
     snprintf(r->cells[1], CELL_SIZE, "%s", s->who);
     snprintf(r->cells[2], CELL_SIZE, "%s", s->way);
-    for (int i = 3; i < 7; i++) {
+    for (int i = 3; i < 8; i++) {
         snprintf(r->cells[i], CELL_SIZE, "-");
     }
     if (s->sample_count) {
         bench_format_time(s->median, r->cells[3], CELL_SIZE);
-        bench_format_time(s->p10, low, sizeof low);
-        bench_format_time(s->p90, high, sizeof high);
-        snprintf(r->cells[4], CELL_SIZE, "%s to %s", low, high);
-        if (bench_ratio(c, s) > 0) {
-            snprintf(r->cells[5], CELL_SIZE, "%.2f", bench_ratio(c, s));
+        format_range(s->p10, s->p90, r->cells[4], CELL_SIZE);
+        if (s->round_low > 0) {
+            format_range(s->round_low, s->round_high, r->cells[5], CELL_SIZE);
         }
-        format_check(s, r->cells[6], CELL_SIZE);
+        if (bench_ratio(c, s) > 0) {
+            snprintf(r->cells[6], CELL_SIZE, "%.2f", bench_ratio(c, s));
+        }
+        format_check(s, r->cells[7], CELL_SIZE);
     }
-    format_beside(c, s, r->cells[7], CELL_SIZE);
+    format_beside(c, s, r->cells[8], CELL_SIZE);
 }
 
 static void print_rows(const row_list *rows, FILE *out)
@@ -130,18 +144,17 @@ static void print_rows(const row_list *rows, FILE *out)
     }
     fprintf(out, "|\n");
     for (uint32_t k = 0; k < COLUMNS; k++) {
-        bool is_number = k >= 3 && k <= 5;
         fprintf(out, "|");
-        for (size_t i = 0; i < width[k] + (is_number ? 1 : 2); i++) {
+        for (size_t i = 0; i < width[k] + (is_number(k) ? 1 : 2); i++) {
             fputc('-', out);
         }
-        fprintf(out, "%s", is_number ? ":" : "");
+        fprintf(out, "%s", is_number(k) ? ":" : "");
     }
     fprintf(out, "|\n");
     for (uint32_t i = 0; i < rows->count; i++) {
         for (uint32_t k = 0; k < COLUMNS; k++) {
-            bool is_number = k >= 3 && k <= 5;
-            fprintf(out, is_number ? "| %*s " : "| %-*s ", (int)width[k], rows->data[i].cells[k]);
+            fprintf(out, is_number(k) ? "| %*s " : "| %-*s ", (int)width[k],
+                    rows->data[i].cells[k]);
         }
         fprintf(out, "|\n");
     }
@@ -188,8 +201,10 @@ void bench_print_head(const bench *b, FILE *out)
     if (!b->peer) {
         fprintf(out, "- no Vulkan peer: %s\n", b->peer_note);
     }
-    fprintf(out,
-            "- Medians; the ways of a case take turns. Ratios are against the way with 1.00.%s\n",
-            b->quick ? " Quick: sizes and counts say nothing about speed." : "");
+    fprintf(
+        out,
+        "- Medians; the ways of a case take turns, and 'turns' has the medians of the lowest and "
+        "the highest turn. Ratios are against the way with 1.00.%s\n",
+        b->quick ? " Quick: sizes and counts say nothing about speed." : "");
     fflush(out);
 }

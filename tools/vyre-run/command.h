@@ -13,6 +13,7 @@ typedef struct command {
     vyre_binding_mode bindings;
     bool time, report, json;
     uint32_t repeat, warmup;
+    uint32_t subgroup_width; /* of the interpreter alone; 0: not given */
 } command;
 
 /* Times of repeated runs on the device, in nanoseconds; VYRE_NS_NONE where not measured. */

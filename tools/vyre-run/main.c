@@ -15,6 +15,7 @@ enum {
     OPTION_REFERENCE,
     OPTION_CHECK,
     OPTION_RACES,
+    OPTION_SUBGROUP,
     OPTION_VALIDATE,
     OPTION_STRATEGY,
     OPTION_INTERFACE,
@@ -40,6 +41,9 @@ static const vy_option own_options[] = {
     {"--races", OPTION_RACES, NULL,
      "let the interpreter look for plain accesses that conflict (implies\n"
      "--reference, without --check)"},
+    {"--subgroup", OPTION_SUBGROUP, "N",
+     "lanes of a subgroup with --reference, where the program does not say:\n"
+     "a power of two to 128 (default: 32; with a device, as that has them)"},
     {"--validate", OPTION_VALIDATE, NULL,
      "run under the Vulkan validation layer; any complaint is a failure"},
     {"--strategy", OPTION_STRATEGY, "auto|replay", "how the device runs the segments"},
@@ -73,6 +77,12 @@ static void print_help(FILE *out)
     vy_options_print(out, vy_run_options, vy_run_option_count);
     fprintf(out, "\nWhere and how:\n");
     vy_options_print(out, own_options, OWN_COUNT);
+    fprintf(out,
+            "\nValues: integers 1, -1, 0xff; floats 1.5, -2e-3, 0x1.8p3, inf, nan; bools 0, 1,\n"
+            "true, false; vectors x:y or x:y:z:w. Generators fill vectors component by component\n"
+            "(fill:V takes one value for all, too). In .npy files a type has its dtype (u1 i1 u2\n"
+            "i2 u4 i4 u8 i8 f2 f4 f8), bool b1 or u4, bf16 u2 or V2 (its bits), and a vector's\n"
+            "components are the last dimension. Raw files have elements as they lie in buffers.\n");
     fprintf(out, "\nThe comments of a program hold examples:\n"
                  "  //! run: ARGUMENTS              options of the run, quoted as in a shell\n"
                  "  //! expect: NAME = v, v, ...    a final '...' leaves the rest; '~N' allows N "
@@ -123,6 +133,15 @@ static int take_interface(FILE *err, const char *value, vyre_binding_mode *out)
                          value);
 }
 
+static int take_subgroup(FILE *err, const char *value, uint32_t *out)
+{
+    if (!vy_parse_u32(value, 1, 128, out) || (*out & (*out - 1))) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--subgroup takes a power of two from 1 to 128, not '%.100s'", value);
+    }
+    return -1;
+}
+
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
@@ -147,6 +166,8 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         return take_count(err, "--repeat", value, 1, &c->repeat);
     case OPTION_WARMUP:
         return take_count(err, "--warmup", value, 0, &c->warmup);
+    case OPTION_SUBGROUP:
+        return take_subgroup(err, value, &c->subgroup_width);
     case OPTION_VERSION:
         fprintf(out, "vyre-run %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -207,10 +228,14 @@ static int check_command(const command *c, FILE *err)
                              "--reference runs on no device, which --check, --validate, --repeat "
                              "and --warmup need");
     }
+    if (c->subgroup_width && !c->reference && (c->check || !c->races)) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--subgroup is for --reference; a device has its own subgroups");
+    }
     const vy_run_spec *spec = &c->spec;
     bool has_run = spec->inputs.count || spec->params.count || spec->sizes.count ||
                    spec->outputs.count || spec->groups[0] || spec->elements[0] ||
-                   spec->workgroup[0] || spec->passes;
+                   spec->workgroup[0] || spec->passes || spec->max_groups;
     if (c->examples && has_run) {
         return vy_tool_usage(err, "vyre-run", "--examples takes the runs from the files' comments");
     }

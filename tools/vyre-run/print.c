@@ -45,7 +45,8 @@ static void print_output(const outcome *o, uint32_t binding, FILE *out)
     fprintf(out, "%s =", buffer->name);
     for (uint32_t i = 0; i < shown; i++) {
         char text[VY_VALUE_TEXT_SIZE];
-        vy_value_format(buffer->type, o->result->out[binding][i], text);
+        vy_value value = vy_value_load(buffer->type, o->result->out[binding], i);
+        vy_value_format(buffer->type, &value, text);
         fprintf(out, "%s %s", i ? "," : "", text);
     }
     if (shown < buffer->count) {
@@ -114,7 +115,8 @@ static void print_device_report(const vyre_report *r, FILE *out)
     fprintf(out, "hidden bytes: %llu spill, %llu staging, %llu scratch, %llu arguments\n",
             (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
             (unsigned long long)r->scratch_size, (unsigned long long)r->argument_size);
-    fprintf(out, "grid: %s\n", r->is_folded ? "folded" : "as launched");
+    fprintf(out, "grid: %s%s\n", r->is_folded ? "folded" : "as launched",
+            r->is_grid_clamped ? ", of fewer workgroups than the buffer has" : "");
     print_times(r, out);
 }
 
@@ -173,6 +175,28 @@ void print_text(const outcome *o, FILE *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static void json_scalar(vyre_type type, uint64_t bits, vy_text *text)
+{
+    char value[VY_VALUE_TEXT_SIZE];
+    vy_scalar_format(type, bits, value);
+    /* JSON has no infinities and no NaN. */
+    const char *quote = strchr("in", value[value[0] == '-']) ? "\"" : "";
+    vy_text_printf(text, "%s%s%s", quote, value, quote);
+}
+
+/* A vector is an array of its components. */
+static void json_element(vyre_type type, const void *elements, uint32_t index, vy_text *text)
+{
+    vy_value value = vy_value_load(type, elements, index);
+    uint32_t count = vy_type_components(type);
+    vy_text_append(text, "[", count > 1);
+    for (uint32_t c = 0; c < count; c++) {
+        vy_text_append(text, ", ", c ? 2 : 0);
+        json_scalar(vy_type_component(type), value.bits[c], text);
+    }
+    vy_text_append(text, "]", count > 1);
+}
+
 static void json_output(const outcome *o, uint32_t binding, bool is_first, vy_text *text)
 {
     const vy_run_buffer *buffer = &o->data->buffers[binding];
@@ -184,12 +208,8 @@ static void json_output(const outcome *o, uint32_t binding, bool is_first, vy_te
     if (shown != UINT32_MAX) {
         vy_text_printf(text, ", \"elements\": [");
         for (uint32_t i = 0; i < shown; i++) {
-            char value[VY_VALUE_TEXT_SIZE];
-            vy_value_format(buffer->type, o->result->out[binding][i], value);
-            /* JSON has no infinities and no NaN. */
-            bool quoted = strchr("in", value[value[0] == '-']) != NULL;
-            vy_text_printf(text, "%s%s%s%s", i ? ", " : "", quoted ? "\"" : "", value,
-                           quoted ? "\"" : "");
+            vy_text_append(text, ", ", i ? 2 : 0);
+            json_element(buffer->type, o->result->out[binding], i, text);
         }
         vy_text_printf(text, "]");
     }
@@ -324,21 +344,15 @@ vyre_result print_json(const outcome *o, FILE *out, vyre_diag *diag)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static vyre_result write_output(const vy_run_buffer *buffer, const uint32_t *elements,
-                                const char *path, vyre_diag *diag)
+static vyre_result write_output(const vy_run_buffer *buffer, const void *elements, const char *path,
+                                vyre_diag *diag)
 {
     vy_text bytes;
     vy_text_init(&bytes, NULL);
     if (vy_path_has_suffix(path, ".npy")) {
         vy_npy_format(buffer->type, elements, buffer->count, &bytes);
     } else {
-        for (uint32_t i = 0; i < buffer->count; i++) {
-            unsigned char at[4];
-            for (int b = 0; b < 4; b++) {
-                at[b] = (unsigned char)(elements[i] >> (8 * b));
-            }
-            vy_text_append(&bytes, (const char *)at, sizeof at);
-        }
+        vy_text_append(&bytes, elements, (size_t)buffer->count * vyre_type_size(buffer->type));
     }
     vyre_result result =
         bytes.failed ? vy_diag_no_memory(diag) : vy_file_write(path, bytes.data, bytes.size, diag);

@@ -74,9 +74,10 @@ static vyre_result run_on_device(session *s, FILE *err, vyre_diag *diag)
 
 static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
 {
-    bool flush = s->device && !vy_device_keeps_denormals(s->device);
-    vyre_result result = vy_run_reference(s->source.program, &s->data, flush, s->command->races,
-                                          &s->reference, diag);
+    vy_reference how = vy_reference_of(s->device);
+    how.detect_races = s->command->races;
+    how.subgroup_width = s->device ? how.subgroup_width : s->command->subgroup_width;
+    vyre_result result = vy_run_reference(s->source.program, &s->data, &how, &s->reference, diag);
     if (!s->device) {
         s->outcome.result = &s->reference;
     }
@@ -194,7 +195,8 @@ int run_examples(command *c, FILE *out, FILE *err)
     uint64_t complaints = 0;
     for (uint32_t i = 0; i < c->files.count; i++) {
         uint32_t count;
-        uint32_t failures = vy_examples_run(c->files.data[i], device, err, &count);
+        uint32_t failures =
+            vy_examples_run(c->files.data[i], device, c->subgroup_width, err, &count);
         uint64_t now = device ? vyre_device_validation_failures(device) : 0;
         fprintf(out, "%s: %u of %u examples pass", c->files.data[i],
                 count > failures ? count - failures : 0, count);

@@ -25,6 +25,7 @@ enum {
     OPTION_DUMP,
     OPTION_DEBUG,
     OPTION_OPT,
+    OPTION_AGGREGATE,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -41,10 +42,16 @@ static const vy_option options[] = {
     {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
     {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
-    {"--stats", OPTION_STATS, NULL, "print sizes of every module"},
+    {"--stats", OPTION_STATS, NULL,
+     "print sizes of every module, the widths of its numbers, and what is lowered"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
-    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
+    {"--dump-after", OPTION_DUMP, "PASS",
+     "print the SSA form of every segment after that pass, or after all"},
     {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
+    {"--aggregate", OPTION_AGGREGATE, NULL,
+     "join atomics of one place within subgroups, where nothing reads the old\n"
+     "values (kernel files: words with and without, and for devices with\n"
+     "maximal reconvergence where something reads them too)"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
@@ -73,7 +80,7 @@ static bool is_pass(const char *name)
 {
     uint32_t count;
     const vy_pass *passes = vy_passes_get(&count);
-    bool found = strcmp(name, "build") == 0;
+    bool found = strcmp(name, "build") == 0 || strcmp(name, "all") == 0;
     for (uint32_t i = 0; i < count; i++) {
         found = found || strcmp(passes[i].name, name) == 0;
     }
@@ -154,6 +161,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->requirements = c->requirements || id == OPTION_REQUIRES;
         c->debug = c->debug || id == OPTION_DEBUG;
         c->optimise = c->optimise || id == OPTION_OPT;
+        c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         break;
     }
     return -1;
@@ -225,6 +233,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .target = c->target,
                                  .interface = c->interface,
                                  .debug = c->debug,
+                                 .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,
                                  .dump_user = out};
@@ -325,7 +334,8 @@ static vyre_result write_program(const command *c, const input *in, FILE *out, v
     return result;
 }
 
-static vyre_result write_one(const command *c, const module *m, FILE *out, vyre_diag *diag)
+static vyre_result write_one(const command *c, const input *in, const module *m, FILE *out,
+                             vyre_diag *diag)
 {
     char *path = NULL;
     if (c->out && names_folder(c->out)) {
@@ -339,7 +349,7 @@ static vyre_result write_one(const command *c, const module *m, FILE *out, vyre_
     }
     vy_text text;
     vy_text_init(&text, NULL);
-    vyre_result result = write_module(m, c->format, &text, diag);
+    vyre_result result = write_module(in, m, c->format, &text, diag);
     if (result == VYRE_OK) {
         result = put(path ? path : c->out, &text, out, diag);
     }
@@ -374,7 +384,7 @@ static vyre_result write_all(const command *c, const input *in, FILE *out, vyre_
             if (c->format == FORMAT_ASM && !c->out) {
                 fprintf(out, "%s; %s\n", i ? "\n" : "", in->modules[i].name);
             }
-            result = write_one(c, &in->modules[i], out, diag);
+            result = write_one(c, in, &in->modules[i], out, diag);
         }
     }
     return result;
@@ -425,6 +435,9 @@ static int inspect(const command *c, const input *in, FILE *out, FILE *err)
             fprintf(out, "%s: valid for %s\n", m->name,
                     c->target == VYRE_TARGET_VULKAN_1_2 ? "vulkan1.2" : "vulkan1.3");
         }
+    }
+    if (c->stats && in->kernel) {
+        print_lowerings(in->kernel, out);
     }
     if (c->requirements && print_requirements(in, out, &diag) != VYRE_OK) {
         code = vy_tool_fail(err, &diag, c->file, NULL, 0);

@@ -1,6 +1,8 @@
 /* SPIR-V modules as words, which need not be trusted: read, checked, counted. */
 #include "tools/vyre-spv/spv.h"
 
+#include "codegen/kernel.h"
+
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,16 +80,46 @@ static const struct {
     {SpvOpLoad, SpvOpLoad, "loads"},
     {SpvOpStore, SpvOpStore, "stores"},
     {SpvOpAtomicLoad, SpvOpAtomicXor, "atomics"},
+    {SpvOpAtomicFAddEXT, SpvOpAtomicFAddEXT, "float atomics"},
+    {SpvOpGroupNonUniformElect, SpvOpGroupNonUniformQuadSwap, "subgroup operations"},
     {SpvOpControlBarrier, SpvOpControlBarrier, "barriers"},
     {SpvOpFunctionCall, SpvOpFunctionCall, "calls"},
 };
 
+/* Widths of the number types that a module declares, as bits 1 << width / 8. */
+typedef struct widths {
+    uint32_t integers, floats;
+} widths;
+
+static void note_type(const uint32_t *words, widths *out)
+{
+    uint32_t opcode = words[0] & 0xffffu, length = words[0] >> 16;
+    if (length >= 3 && (words[2] == 8 || words[2] == 16 || words[2] == 32 || words[2] == 64)) {
+        out->integers |= opcode == SpvOpTypeInt ? 1u << words[2] / 8 : 0;
+        out->floats |= opcode == SpvOpTypeFloat ? 1u << words[2] / 8 : 0;
+    }
+}
+
+static void print_widths(const char *name, uint32_t set, FILE *out)
+{
+    bool is_first = true;
+    for (uint32_t width = 8; width <= 64; width *= 2) {
+        if (set >> width / 8 & 1) {
+            fprintf(out, is_first ? ", %s of %u" : "%s and %u", is_first ? name : "", width);
+            is_first = false;
+        }
+    }
+    fprintf(out, "%s", set ? " bits" : "");
+}
+
 void print_stats(const module *m, FILE *out)
 {
     uint32_t counts[VY_COUNT_OF(classes)] = {0}, total = 0;
+    widths types = {0};
     for (size_t at = 5; at < m->count; at += m->words[at] >> 16) {
         uint32_t opcode = m->words[at] & 0xffffu;
         total++;
+        note_type(&m->words[at], &types);
         for (size_t i = 0; i < VY_COUNT_OF(classes); i++) {
             counts[i] +=
                 opcode >= (uint32_t)classes[i].first && opcode <= (uint32_t)classes[i].last;
@@ -100,5 +132,15 @@ void print_stats(const module *m, FILE *out)
             fprintf(out, ", %u %s", counts[i], classes[i].name);
         }
     }
+    print_widths("integers", types.integers, out);
+    print_widths("floats", types.floats, out);
     fputc('\n', out);
+}
+
+void print_lowerings(const vyre_kernel *kernel, FILE *out)
+{
+    const char *lowering;
+    for (uint32_t i = 0; (lowering = vy_kernel_lowering(kernel, i)) != NULL; i++) {
+        fprintf(out, "%s: lowered: %s\n", vyre_kernel_name(kernel), lowering);
+    }
 }

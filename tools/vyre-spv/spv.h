@@ -22,7 +22,7 @@ typedef struct command {
     vyre_target target;
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
-    bool validate, stats, requirements, debug, optimise;
+    bool validate, stats, requirements, debug, optimise, aggregate;
 } command;
 
 /* One SPIR-V module. */
@@ -51,6 +51,8 @@ vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre
 /* The same check of words that are in order already. */
 vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag);
 void print_stats(const module *m, FILE *out);
+/* What the program's modules make of other operations, a line for each. */
+void print_lowerings(const vyre_kernel *kernel, FILE *out);
 
 /* ---- SPIRV-Tools (tools.c) ------------------------------------------------------------------- */
 
@@ -64,7 +66,7 @@ vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
 /* ---- Forms (write.c) ------------------------------------------------------------------------- */
 
 const char *format_suffix(format f);
-vyre_result write_module(const module *m, format f, vy_text *out, vyre_diag *diag);
+vyre_result write_module(const input *in, const module *m, format f, vy_text *out, vyre_diag *diag);
 /* A kernel file with the words for every choice that the command leaves open. */
 vyre_result write_kernel(const command *c, const input *in, vy_text *out, vyre_diag *diag);
 /* All modules and the interface. */

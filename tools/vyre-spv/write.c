@@ -32,10 +32,34 @@ static void write_bytes(const module *m, vy_text *out)
     }
 }
 
-static void write_c(const module *m, vy_text *out)
+/* What a host binds and gives, for a comment. */
+static void write_interface(const vyre_kernel *kernel, vy_text *out)
 {
-    vy_text_printf(out, "/* SPIR-V of %s. */\n#include <stdint.h>\n\nstatic const uint32_t ",
-                   m->name);
+    for (uint32_t i = 0; i < vyre_kernel_binding_count(kernel); i++) {
+        vyre_binding_info info;
+        vyre_kernel_binding(kernel, i, &info);
+        vy_text_printf(out, "\n * binding %u: %s %s : %s, %u bytes an element", i,
+                       vy_buffer_mode_text(info.mode), info.name, vyre_type_keyword(info.type),
+                       vyre_type_size(info.type));
+    }
+    for (uint32_t i = 0; i < vyre_kernel_param_count(kernel); i++) {
+        vyre_type type = vyre_kernel_param_type(kernel, i);
+        uint32_t first = vyre_kernel_param_word(kernel, i), count = vy_param_type_words(type);
+        vy_text_printf(out, "\n * param %s : %s, word%s %u", vyre_kernel_param_name(kernel, i),
+                       vyre_type_keyword(type), count > 1 ? "s" : "", first);
+        if (count > 1) {
+            vy_text_printf(out, " to %u", first + count - 1);
+        }
+    }
+}
+
+static void write_c(const input *in, const module *m, vy_text *out)
+{
+    vy_text_printf(out, "/* SPIR-V of %s.", m->name);
+    if (in->kernel) {
+        write_interface(in->kernel, out);
+    }
+    vy_text_printf(out, " */\n#include <stdint.h>\n\nstatic const uint32_t ");
     for (const char *at = m->name; *at; at++) {
         bool fits = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                     (*at >= '0' && *at <= '9' && at != m->name);
@@ -48,12 +72,12 @@ static void write_c(const module *m, vy_text *out)
     vy_text_printf(out, "\n};\n");
 }
 
-vyre_result write_module(const module *m, format f, vy_text *out, vyre_diag *diag)
+vyre_result write_module(const input *in, const module *m, format f, vy_text *out, vyre_diag *diag)
 {
     if (f == FORMAT_BIN) {
         write_bytes(m, out);
     } else if (f == FORMAT_C) {
-        write_c(m, out);
+        write_c(in, m, out);
     } else {
         vyre_result result = disassemble(m, out, diag);
         if (result != VYRE_OK) {
@@ -110,16 +134,19 @@ static void json_interface(const vyre_kernel *kernel, vy_text *out)
         vyre_kernel_binding(kernel, i, &info);
         vy_text_printf(out, "%s{\"name\": ", i ? ", " : "");
         vy_json_string(out, info.name);
-        vy_text_printf(out, ", \"mode\": \"%s\", \"type\": \"%s\", \"has_count\": %s}",
-                       vy_buffer_mode_text(info.mode), vyre_type_keyword(info.type),
-                       info.has_count ? "true" : "false");
+        vy_text_printf(
+            out, ", \"mode\": \"%s\", \"type\": \"%s\", \"element_size\": %u, \"has_count\": %s}",
+            vy_buffer_mode_text(info.mode), vyre_type_keyword(info.type), vyre_type_size(info.type),
+            info.has_count ? "true" : "false");
     }
     vy_text_printf(out, "],\n  \"params\": [");
     for (uint32_t i = 0; i < vyre_kernel_param_count(kernel); i++) {
         vy_text_printf(out, "%s{\"name\": ", i ? ", " : "");
         vy_json_string(out, vyre_kernel_param_name(kernel, i));
-        vy_text_printf(out, ", \"type\": \"%s\"}",
-                       vyre_type_keyword(vyre_kernel_param_type(kernel, i)));
+        vyre_type type = vyre_kernel_param_type(kernel, i);
+        vy_text_printf(out, ", \"type\": \"%s\", \"word\": %u, \"words\": %u}",
+                       vyre_type_keyword(type), vyre_kernel_param_word(kernel, i),
+                       vy_param_type_words(type));
     }
     vy_text_printf(out, "],\n  \"requires\": [");
     const char *requirement;

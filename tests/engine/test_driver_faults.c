@@ -1,0 +1,202 @@
+/* Small programs that a GPU's driver crashed on or computed wrongly from words that are right. Each
+ * is as small as it was when it still failed; on every device they give these values. */
+#include "tests/support/engine_run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#define COUNT 64u
+
+static vyre_device *open_or_null(void)
+{
+    return engine_has_no_device() ? NULL : engine_open(engine_validates());
+}
+
+/* Bytes exchanged and stored as 16 bits with a sign: the driver stored another register. Each way
+ * in a program of its own, and all in one. */
+static void check_exchange(vyre_device *device, const char *lines)
+{
+    char text[600];
+    (void)snprintf(text, sizeof text,
+                   "program bytes\nworkgroup 64\nin a: i16[64]\nout o: i16[64]\nout p: u16[64]\n"
+                   "kernel {\n    let i = gid.x\n    let x = a[i]\n    let y = u16(x)\n%s}\n",
+                   lines);
+    engine_program program = engine_build(device, text);
+    uint16_t a[COUNT], out[2][COUNT] = {{0}};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        a[i] = (uint16_t)(i * 40503u >> 3 ^ i);
+    }
+    vyre_binding bindings[3] = {engine_host_in(a, COUNT), engine_host_out(out[0], COUNT),
+                                engine_host_out(out[1], COUNT)};
+    (void)engine_run(&program, bindings, 3, NULL, 0, COUNT, 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint16_t wanted = (uint16_t)(a[i] << 8 | a[i] >> 8);
+        if (out[0][i] != wanted || out[1][i] != wanted) {
+            print_message("%s: element %u: %x and %x, not %x\n", lines, i, out[0][i], out[1][i],
+                          wanted);
+        }
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint16_t wanted = (uint16_t)(a[i] << 8 | a[i] >> 8);
+        assert_int_equal(out[0][i], wanted);
+        assert_int_equal(out[1][i], wanted);
+    }
+    engine_release(&program);
+}
+
+static void test_exchanged_bytes_are_stored(void **state)
+{
+    static const char *const ways[] = {
+        "    o[i] = rotate_left(x, 8u)\n    p[i] = rotate_left(y, 8u)\n",
+        "    o[i] = (x << 8u) | ((x >> 8u) & i16(255))\n    p[i] = (y << 8u) | (y >> 8u)\n",
+        "    o[i] = i16((u32(y) << 8u) | (u32(y) >> 8u))\n"
+        "    p[i] = u16((u32(y) << 8u) | (u32(y) >> 8u))\n",
+        "    o[i] = rotate_right(x, 8u)\n    p[i] = u16(rotate_left(x, 8u))\n"};
+    (void)state;
+    vyre_device *device = open_or_null();
+    for (uint32_t way = 0; device && way < sizeof ways / sizeof *ways; way++) {
+        check_exchange(device, ways[way]);
+    }
+    if (device) {
+        engine_close(&device);
+    }
+}
+
+/* A bool that a loop carries: the driver crashed on such a phi. */
+static void test_loops_carry_bools(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    if (!device) {
+        return;
+    }
+    engine_program p = engine_build(
+        device, "program bools\nworkgroup 64\nin a: u32[64]\nout o: u32[64]\nout p: u32[64]\n"
+                "kernel {\n    var odd: bool = false\n    var last: bool = a[gid.x] > 7u\n"
+                "    for k in 0u..a[gid.x] {\n        odd = !odd\n        last = a[0] == 9u\n"
+                "        if a[k] == 5u { break }\n    }\n"
+                "    o[gid.x] = u32(odd)\n    p[gid.x] = select(last, 3u, 4u)\n}\n");
+    uint32_t a[COUNT], o[COUNT], q[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        a[i] = i % 13;
+    }
+    vyre_binding bindings[3] = {engine_host_in(a, COUNT), engine_host_out(o, COUNT),
+                                engine_host_out(q, COUNT)};
+    (void)engine_run(&p, bindings, 3, NULL, 0, COUNT, 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t trips = a[i] < 6 ? a[i] : 6; /* a[5] is 5 */
+        assert_int_equal(o[i], trips % 2);
+        assert_int_equal(q[i], 4);
+    }
+    engine_release(&p);
+    engine_close(&device);
+}
+
+/* Memory that is written under one name and only read under another: loads by the second name must
+ * see stores by the first. */
+static void test_what_is_only_read_may_be_written_by_another_name(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    if (!device) {
+        return;
+    }
+    for (uint32_t by = 0; by < 2; by++) {
+        engine_program p = engine_build_bound(
+            device,
+            "program names\nworkgroup 64\nout o: u32[64]\ninout a: u32[64]\ninout b: u32[64]\n"
+            "kernel {\n    a[gid.x] = b[gid.x] + 5u\n    o[gid.x] = b[gid.x]\n}\n",
+            by ? VYRE_BINDINGS_ADDRESS : VYRE_BINDINGS_DESCRIPTOR);
+        uint32_t a[COUNT], o[COUNT] = {0};
+        for (uint32_t i = 0; i < COUNT; i++) {
+            a[i] = 3 * i;
+        }
+        vyre_buffer buffer = engine_buffer(device, sizeof a, a);
+        vyre_binding bindings[3] = {engine_host_out(o, COUNT), engine_resident(buffer, 0, COUNT),
+                                    engine_resident(buffer, 0, COUNT)};
+        (void)engine_run(&p, bindings, 3, NULL, 0, COUNT, 0);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(o[i], 3 * i + 5);
+        }
+        vyre_diag diag;
+        assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
+        engine_release(&p);
+    }
+    engine_close(&device);
+}
+
+/* A division, by way of atan, before a choice of 64 bits: another register became its upper half.
+ */
+static void test_choices_beside_divisions_are_whole(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    if (!device) {
+        return;
+    }
+    engine_program p =
+        engine_build_bound(device,
+                           "program halves\nin a: u64[]\nout o: u64[8]\nkernel {\n"
+                           "    if (atan(clamp(1.0, -1.0, 1.0)) < 8.0) {\n"
+                           "        o[(gid.x + 16u * (gid.y + 8u * gid.z)) * 4u + (0u) % 4u] ="
+                           " sub_sat(u64(1u), a[gid.x])\n    }\n}\n",
+                           VYRE_BINDINGS_DESCRIPTOR);
+    uint64_t a = 101, o[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+    vyre_binding bindings[2] = {engine_host_in(&a, 1), engine_host_out(o, 8)};
+    vyre_dispatch_params params = engine_params(bindings, 2);
+    vyre_report report;
+    vyre_diag diag;
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, &report, &diag), VYRE_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(o[i], 0);
+    }
+    engine_release(&p);
+    engine_close(&device);
+}
+
+/* A division, by way of tanh, in a loop behind an early return: the return was not taken. */
+static void test_returns_before_divisions_are_taken(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    if (!device) {
+        return;
+    }
+    engine_program p = engine_build_bound(
+        device,
+        "program returns\nin a: i16[]\nout common: u32[8]\nfn bump(x: u32) -> u32 {\n"
+        "    atomic_add(common[0u], x & 7u)\n    return x + 1u\n}\nkernel {\n"
+        "    var v7: u32 = 1u\n    if (add_sat(a[0u % 300u], a[gid.x]) >= (-a[v7 % 300u])) { "
+        "return }\n"
+        "    let v20 = bump(1u)\n    var v22 = 1u % 9u\n"
+        "    while v22 > 0u && (tanh(clamp(1.0, -1.0, 1.0)) < 8.0) {\n        v22 = v22 - 1u\n"
+        "    }\n}\n",
+        VYRE_BINDINGS_DESCRIPTOR);
+    int16_t a = 32767;
+    uint32_t common[8] = {0};
+    vyre_binding bindings[2] = {engine_host_in(&a, 1), engine_host_out(common, 8)};
+    vyre_dispatch_params params = engine_params(bindings, 2);
+    vyre_report report;
+    vyre_diag diag;
+    params.groups[0] = 4;
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, &report, &diag), VYRE_OK);
+    assert_int_equal(common[0], 0);
+    engine_release(&p);
+    engine_close(&device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exchanged_bytes_are_stored),
+        cmocka_unit_test(test_loops_carry_bools),
+        cmocka_unit_test(test_what_is_only_read_may_be_written_by_another_name),
+        cmocka_unit_test(test_choices_beside_divisions_are_whole),
+        cmocka_unit_test(test_returns_before_divisions_are_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
