@@ -217,7 +217,7 @@ static uint32_t count(const joining *j, SpvGroupOperation how, uint32_t ballot)
 static joining begin(vy_emitter *emitter, const vy_ins *ins, uint32_t x)
 {
     vy_module *m = &emitter->module;
-    joining j = {.emitter = emitter, .reduce = SpvOpNop, .op = VYRE_OP_NONE, .x = x};
+    joining j = {.emitter = emitter, .reduce = SpvOpMax, .op = VYRE_OP_NONE, .x = x};
     j.type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
     (void)find_join((vyre_atomic)ins->atomic, j.type == VYRE_TYPE_I32, &j.reduce, &j.op);
     j.scope = vy_const_u32(m, SpvScopeSubgroup);
