@@ -426,7 +426,7 @@ static void narrow_params(compiler *c)
     }
     c->params.aggregate =
         vy_spirv_aggregates(c->program, c->params.aggregate, c->params.reconvergence);
-    if (!c->kernel->subgroups.is_used && !(c->params.aggregate & VYRE_AGGREGATE_OLD)) {
+    if (!c->kernel->subgroups.is_used && !c->params.aggregate) {
         c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
     }
 }
