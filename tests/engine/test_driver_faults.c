@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 
 #define COUNT 64u
 
@@ -189,6 +190,150 @@ static void test_returns_before_divisions_are_taken(void **state)
     engine_close(&device);
 }
 
+/* One workgroup of a program with one input and one output of eight elements. */
+static void check_eight(vyre_device *device, const char *text, vyre_binding in, void *out,
+                        size_t size, const void *wanted)
+{
+    engine_program p = engine_build_bound(device, text, VYRE_BINDINGS_DESCRIPTOR);
+    uint32_t tallies[8];
+    vyre_binding bindings[3] = {in, engine_host_out(out, 8), engine_host_out(tallies, 8)};
+    bool is_over = strstr(text, "grid over") != NULL;
+    vyre_dispatch_params params = engine_params(bindings, is_over ? 3 : 2);
+    vyre_diag diag;
+    if (is_over) {
+        params.groups[0] = 0;
+    }
+    if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    assert_memory_equal(out, wanted, size);
+    engine_release(&p);
+}
+
+/* A sum or difference of 64 bits that saturates, beside a division of 64 bits: the choice between
+ * it and the limit had another register as its upper half. */
+static void test_saturation_beside_divisions_is_whole(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    uint64_t a[2] = {129, 0}, o[8];
+    static const uint64_t sum[8] = {130}, difference[8] = {0};
+    if (!device) {
+        return;
+    }
+    check_eight(device,
+                "program sum\nin a: u64[]\nout o: u64[8]\nkernel {\n"
+                "    let v7 = atomic_exchange(o[(gid.x + 4u * (gid.y + 3u * gid.z))],"
+                " add_sat(a[gid.x], (u64(255u) / a[0u % 300u])), acq_rel)\n}\n",
+                engine_host_in(a, 1), o, sizeof o, sum);
+    a[0] = 11044399521381307700u;
+    check_eight(device,
+                "program difference\nin a: u64[]\nout o: u64[8]\nkernel {\n"
+                "    var v6: u64 = sub_sat(u64(1u), (a[0u % 300u] / a[gid.x]))\n"
+                "    atomic_or(o[4u], v6)\n}\n",
+                engine_host_in(a, 1), o, sizeof o, difference);
+    check_eight(device,
+                "program choice\nin a: u64[]\nout o: u64[8]\nkernel {\n"
+                "    let x = a[0u % 300u] / a[gid.x]\n"
+                "    atomic_or(o[4u], select(u64(1u) < x + 1, u64(0u), u64(1u) - (x + 1)))\n}\n",
+                engine_host_in(a, 1), o, sizeof o, difference);
+    engine_close(&device);
+}
+
+/* A difference of 8 bits that saturates below, in the branch that is taken: it had the upper limit.
+ */
+static void test_bytes_saturate_where_they_should(void **state)
+{
+    (void)state;
+    vyre_device *device = engine_has_no_device() ? NULL : engine_open(0);
+    static const double in[292] = {0};
+    uint32_t o[8], wanted[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        wanted[i] = 0xffffff9f;
+    }
+    if (!device) {
+        return;
+    }
+    check_eight(device,
+                "program bytes\ngrid over tallies\nin f: f64[]\nout o: u32[8]\n"
+                "out tallies: u32[8]\nkernel {\n"
+                "    let v11 = subgroup_exclusive_mul(i8(0u))\n"
+                "    o[gid.x] = (o[gid.x] * 31u) ^ u32(v11)\n    if (f64(0u) <= f[gid.x]) {\n"
+                "        let v19 = subgroup_inclusive_max(sub_sat(i8((-128i)), sign(v11)))\n"
+                "        o[gid.x] = (o[gid.x] * 31u) ^ u32(v19)\n    } else {\n"
+                "        var v20 = 1u % 9u\n"
+                "        while v20 > 0u && (f64(0u) < (f[gid.x] / f64(1.0e10))) {\n"
+                "            v20 = v20 - 1u\n        }\n    }\n}\n",
+                engine_host_in(in, 292), o, sizeof o, wanted);
+    engine_close(&device);
+}
+
+/* A byte extended by its sign and divided twice, in a switch: another case was taken. */
+static void test_remainders_of_bytes_choose(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    static const int8_t in[21] = {-1, -107, -1,  127, -27, 9,    -86, -15, 0,  -1, 0,
+                                  12, 92,   110, -88, -1,  -128, 123, -1,  98, 19};
+    static const uint32_t wanted[8] = {0, 1, 2, 3, 4, 5, 0, 7};
+    uint32_t o[8];
+    if (!device) {
+        return;
+    }
+    check_eight(device,
+                "program remainders\ngrid over tallies\nin a: i8[]\nout o: u32[8]\n"
+                "out tallies: u32[8]\nkernel {\n    var v7: u32 = wid.x\n"
+                "    switch (u32(a[gid.x]) % v7) % 6u {\n        case 2 {\n"
+                "            v7 = 0u\n        }\n    }\n    o[gid.x] = v7 ^ 0u\n}\n",
+                engine_host_in(in, 21), o, sizeof o, wanted);
+    engine_close(&device);
+}
+
+/* Lanes that different selectors lead to one place are there together: each was alone. */
+static void test_switches_keep_lanes_together(void **state)
+{
+    (void)state;
+    vyre_device *device = engine_has_no_device() ? NULL : engine_open(0);
+    if (!device) {
+        return;
+    }
+    vyre_kernel_params can;
+    vyre_device_kernel_params(device, &can);
+    if (can.reconvergence != VYRE_RECONVERGENCE_MAXIMAL) {
+        print_message("lanes that part are not promised to meet on this device\n");
+        engine_close(&device);
+        return;
+    }
+    engine_program p = engine_build_bound(
+        device,
+        "program lanes\nworkgroup 8\ngrid over o\nin a: i32[]\nout o: i32[8]\nout q: i32[8]\n"
+        "kernel {\n    switch a[gid.x] % 6i {\n        default {\n"
+        "            let x = subgroup_mul(-2i)\n            o[gid.x] = x\n        }\n    }\n"
+        "    switch a[gid.x] % 6i {\n        case 0, 3 {\n"
+        "            let x = subgroup_mul(-2i)\n            q[gid.x] = x\n        }\n        "
+        "default { }\n    }\n}\n",
+        VYRE_BINDINGS_DESCRIPTOR);
+    int32_t a = 33, o[8], q[8];
+    vyre_binding bindings[3] = {engine_host_in(&a, 1), engine_host_out(o, 8),
+                                engine_host_out(q, 8)};
+    vyre_dispatch_params params = engine_params(bindings, 3);
+    params.groups[0] = 0;
+    vyre_diag diag;
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    int32_t wanted = 1;
+    for (uint32_t i = 0; i < 8 && i < info.subgroup_size; i++) {
+        wanted *= -2;
+    }
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(o[i], wanted);
+        assert_int_equal(q[i], wanted);
+    }
+    engine_release(&p);
+    engine_close(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +342,10 @@ int main(void)
         cmocka_unit_test(test_what_is_only_read_may_be_written_by_another_name),
         cmocka_unit_test(test_choices_beside_divisions_are_whole),
         cmocka_unit_test(test_returns_before_divisions_are_taken),
+        cmocka_unit_test(test_saturation_beside_divisions_is_whole),
+        cmocka_unit_test(test_bytes_saturate_where_they_should),
+        cmocka_unit_test(test_remainders_of_bytes_choose),
+        cmocka_unit_test(test_switches_keep_lanes_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -609,6 +609,29 @@ static void test_grid_from_survives_each_failure(void **state)
     assert_true(layer_scenario_fail_allocations(&params, 3) > 20);
 }
 
+/* A program that does nothing has no segments: nothing reads the counts. */
+static void check_nothing(vyre_device *device, int form)
+{
+    uint32_t n[3] = {3, 4, 5};
+    (void)form;
+    engine_program p = engine_build(
+        device, "program nothing\nworkgroup 1\ngrid from n\nin n : u32[3]\nkernel { }\n");
+    vyre_binding binding = engine_host_in(n, 3);
+    vyre_dispatch_params params = counted(&binding, 0);
+    params.binding_count = 1;
+    vyre_report report = must_dispatch(&p, &params);
+    assert_int_equal(report.segments, 0);
+    assert_int_equal(report.groups[0] | report.groups[1] | report.groups[2], 0);
+    assert_int_equal(report.is_grid_clamped, 0);
+    engine_release(&p);
+}
+
+static void test_grid_from_is_not_read_without_segments(void **state)
+{
+    (void)state;
+    in_each_form(LAYER_HEAPS_REAL, check_nothing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_grid_from_on_memory_that_the_device_cannot_read_directly),
         cmocka_unit_test(test_grid_from_on_a_device_that_launches_few),
         cmocka_unit_test(test_grid_from_in_a_fixpoint),
+        cmocka_unit_test(test_grid_from_is_not_read_without_segments),
         cmocka_unit_test(test_grid_from_in_several_chunks),
         cmocka_unit_test(test_grid_from_with_values_across_a_cut),
         cmocka_unit_test(test_grid_from_is_steady_whatever_the_counts),
