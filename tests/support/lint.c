@@ -293,11 +293,21 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
+static bool is_wide_number(lint *l, uint32_t type)
+{
+    uint32_t op = opcode(l, type);
+    return (op == SpvOpTypeInt || op == SpvOpTypeFloat) && get(l, type)->at[2] == 64;
+}
+
 static void rule_opcode(lint *l, const uint32_t *at)
 {
     uint32_t op = at[0] & 0xffff;
-    if (op == SpvOpNop || op == SpvOpSRem || op == SpvOpSMod || op == SpvOpFOrdNotEqual) {
+    if (op == SpvOpNop || op == SpvOpSRem || op == SpvOpSMod || op == SpvOpFOrdNotEqual ||
+        op == SpvOpUndef || op == SpvOpArrayLength) {
         wrong(l, "opcode %u is never to be emitted", op);
+    }
+    if (op == SpvOpSelect && is_wide_number(l, at[1])) {
+        wrong(l, "%%%u is a choice of 64 bits", at[2]);
     }
     if (op == SpvOpExtInst && at[3] == l->glsl &&
         (at[4] == GLSLstd450FMin || at[4] == GLSLstd450FMax || at[4] == GLSLstd450FClamp)) {
