@@ -99,22 +99,6 @@ static bool judge_words(run *r, const char *when)
     return true;
 }
 
-/* The same program, compiled without maximal reconvergence. */
-static bool judge_twin(run *r, const vyre_kernel_params *params)
-{
-    vyre_kernel_params twin = *params;
-    vyre_kernel *kernel = r->kernel;
-    twin.reconvergence = VYRE_RECONVERGENCE_UNIFORM;
-    if (vyre_kernel_compile(r->program, &twin, &r->kernel, &r->diag) != VYRE_OK) {
-        r->kernel = kernel;
-        return fail(r, "compile");
-    }
-    bool ok = judge_words(r, "");
-    vyre_kernel_destroy(&r->kernel);
-    r->kernel = kernel;
-    return ok;
-}
-
 static bool compile(run *r)
 {
     vyre_kernel_params params;
@@ -127,13 +111,12 @@ static bool compile(run *r)
     if (vyre_kernel_compile(r->program, &params, &r->kernel, &r->diag) != VYRE_OK) {
         return fail(r, "compile");
     }
-    /* Distributions' validators and spirv-opt do not know this mode. */
-    bool is_maximal =
-        vy_kernel_get_subgroups(r->kernel).reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
-    if (r->hooks && r->hooks->words &&
-        !(is_maximal ? judge_twin(r, &params) : judge_words(r, ""))) {
+    if (r->hooks && r->hooks->words && !judge_words(r, "")) {
         return false;
     }
+    /* Distributions' spirv-opt does not know this mode. */
+    bool is_maximal =
+        vy_kernel_get_subgroups(r->kernel).reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
     if (!r->mode->optimised || is_maximal) {
         return true;
     }
