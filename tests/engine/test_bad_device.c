@@ -537,6 +537,8 @@ static void test_programs_are_right_on_every_played_device(void **state)
         {.no_coherent_memory = true},
         {.heaps = LAYER_HEAPS_SEPARATE},
         {.heaps = LAYER_HEAPS_REBAR},
+        {.heaps = LAYER_HEAPS_MAPPABLE},
+        {.heaps = LAYER_HEAPS_UNIFIED},
         {.heaps = LAYER_HEAPS_SEPARATE, .no_coherent_memory = true},
         {.heaps = LAYER_HEAPS_REBAR, .no_coherent_memory = true},
         {.max_allocations = 16},
