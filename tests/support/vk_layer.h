@@ -36,11 +36,14 @@ typedef struct layer_event {
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
-/* Memory as the layer says it is; whatever it says, it is the device's first type. */
+/* Memory as the layer says it is; whatever it says, it is the device's first type that can be
+ * mapped. */
 typedef enum layer_heaps {
     LAYER_HEAPS_REAL,
     LAYER_HEAPS_SEPARATE, /* 0: the device's, not mappable; 1: the host's */
-    LAYER_HEAPS_REBAR     /* and 2: 256 MiB of both */
+    LAYER_HEAPS_REBAR,    /* and 2: 256 MiB of both */
+    LAYER_HEAPS_MAPPABLE, /* as SEPARATE, and all of 0 by another type; type 0 is of no use */
+    LAYER_HEAPS_UNIFIED   /* 0: the device's, every type mappable */
 } layer_heaps;
 
 #define LAYER_ATOM        256u
