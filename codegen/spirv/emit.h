@@ -181,6 +181,7 @@ typedef enum vy_input {
     VY_INPUT_PASS,
     VY_INPUT_LANE,
     VY_INPUT_LANES,
+    VY_INPUT_ZERO, /* VY_PARAM_ZERO */
     VY_INPUT_COUNT
 } vy_input;
 

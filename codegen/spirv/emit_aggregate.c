@@ -5,8 +5,7 @@
  *
  * Who takes part are the lanes that are active where the atomic stands, however they came there.
  * That the instructions of one block see the same lanes, and that these come together again behind
- * the lane that acts, is promised under maximal reconvergence alone: without it NVIDIA's driver
- * (580) was seen to add sums more than once. */
+ * the lane that acts, is promised under maximal reconvergence alone. */
 #include "codegen/spirv/emit_int.h"
 
 #define MAX_DEPTH 8u

@@ -71,17 +71,15 @@ uint64_t vy_int_most(const vy_ints *k)
 }
 
 /* The fields' bounds are constants: at others NVIDIA's driver (580) was seen to read field 0.
- * For 16 bits neither shifts nor a mask: where such follow an exchange of bytes, that driver stores
- * another register. For 8 bits no fields: the remainder of such a one was seen to be wrong. */
+ * Neither shifts nor, for 16 bits, a mask: where such follow an exchange of bytes, that driver
+ * stores another register. */
 uint32_t vy_wrap(const vy_ints *k, uint32_t value)
 {
     if (k->width == k->bits) {
         return value;
     }
-    if (k->width == 8) {
-        uint32_t raised = k->is_signed ? vy_shift_c(k, SpvOpShiftLeftLogical, value, 24) : 0;
-        return k->is_signed ? vy_shift_c(k, SpvOpShiftRightArithmetic, raised, 24)
-                            : vy_i2c(k, SpvOpBitwiseAnd, value, vy_int_most(k));
+    if (!k->is_signed && k->width == 8) {
+        return vy_i2c(k, SpvOpBitwiseAnd, value, vy_int_most(k));
     }
     uint32_t first = vy_const_u32(k->m, 0), count = vy_const_u32(k->m, k->width);
     return vy_value(k->m, k->is_signed ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, k->type,

@@ -289,6 +289,105 @@ static void test_remainders_of_bytes_choose(void **state)
     engine_close(&device);
 }
 
+/* Bytes and halves widened with their sign: as u32 they were taken for small numbers. */
+static void check_widened(vyre_device *device, const char *type, const void *in,
+                          const int32_t *values)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "program widened\ngrid over o\nin a: %s[]\nout o: u32[%u]\nout p: u32[%u]\n"
+             "out q: u32[%u]\nkernel {\n    let x = u32(a[gid.x])\n    var n = gid.x\n"
+             "    switch (x %% gid.x) %% 6u {\n        case 2 { n = 0u }\n    }\n    o[gid.x] = n\n"
+             "    p[gid.x] = u32(f32(x)) ^ max(x, gid.x)\n"
+             "    q[gid.x] = u32(i32(a[gid.x])) / (gid.x + 3)\n}\n",
+             type, COUNT, COUNT, COUNT);
+    engine_program p = engine_build(device, text);
+    uint32_t o[COUNT], rounded[COUNT], q[COUNT];
+    vyre_binding bindings[4] = {engine_host_in(in, COUNT), engine_host_out(o, COUNT),
+                                engine_host_out(rounded, COUNT), engine_host_out(q, COUNT)};
+    vyre_dispatch_params params = engine_params(bindings, 4);
+    vyre_diag diag;
+    params.groups[0] = 0;
+    if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t x = (uint32_t)values[i];
+        float nearest = (float)x;
+        uint32_t back = nearest < 0x1p32f ? (uint32_t)nearest : UINT32_MAX;
+        assert_int_equal(o[i], i && x % i % 6 == 2 ? 0 : i);
+        assert_int_equal(rounded[i], back ^ (x > i ? x : i));
+        assert_int_equal(q[i], x / (i + 3));
+    }
+    engine_release(&p);
+}
+
+static void test_widened_signs_are_seen(void **state)
+{
+    (void)state;
+    vyre_device *device = open_or_null();
+    int8_t bytes[COUNT];
+    int16_t halves[COUNT];
+    int32_t values[2][COUNT];
+    if (!device) {
+        return;
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t random = i * 2654435761u >> 7 ^ i;
+        values[0][i] = bytes[i] = (int8_t)(random & 0xff);
+        values[1][i] = halves[i] = (int16_t)(random & 0xffff);
+    }
+    check_widened(device, "i8", bytes, values[0]);
+    check_widened(device, "i16", halves, values[1]);
+    engine_close(&device);
+}
+
+/* Bits of bytes and halves beside a division of f64: those of the sign were counted too. */
+static void test_bits_beside_divisions_are_counted(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"u8", "i8", "u16", "i16"};
+    vyre_device *device = open_or_null();
+    if (!device) {
+        return;
+    }
+    double f[COUNT];
+    uint8_t bytes[2 * COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        f[i] = 1.0 + i / 64.0;
+        bytes[2 * i] = (uint8_t)(i * 157);
+        bytes[2 * i + 1] = (uint8_t)(i * 83 + 5);
+    }
+    for (uint32_t t = 0; t < 4; t++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "program bits\ngrid over o\nin a: %s[]\nin f: f64[]\nout o: u32[%u]\n"
+                 "kernel {\n    o[gid.x] = u32(popcount(a[gid.x])) ^ u32(f64(1u) / f[gid.x])\n}\n",
+                 types[t], COUNT);
+        engine_program p = engine_build(device, text);
+        uint32_t o[COUNT];
+        vyre_binding bindings[3] = {engine_host_in(bytes, COUNT), engine_host_in(f, COUNT),
+                                    engine_host_out(o, COUNT)};
+        vyre_dispatch_params params = engine_params(bindings, 3);
+        vyre_diag diag;
+        params.groups[0] = 0;
+        if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
+            fail_msg("%s", diag.message);
+        }
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint16_t half;
+            memcpy(&half, &bytes[2 * i], sizeof half);
+            uint32_t x = t < 2 ? bytes[i] : half, count = 0;
+            for (; x; x &= x - 1) {
+                count++;
+            }
+            assert_int_equal(o[i], count ^ (i == 0));
+        }
+        engine_release(&p);
+    }
+    engine_close(&device);
+}
+
 /* Lanes that different selectors lead to one place are there together: each was alone. */
 static void test_switches_keep_lanes_together(void **state)
 {
@@ -345,6 +444,8 @@ int main(void)
         cmocka_unit_test(test_saturation_beside_divisions_is_whole),
         cmocka_unit_test(test_bytes_saturate_where_they_should),
         cmocka_unit_test(test_remainders_of_bytes_choose),
+        cmocka_unit_test(test_widened_signs_are_seen),
+        cmocka_unit_test(test_bits_beside_divisions_are_counted),
         cmocka_unit_test(test_switches_keep_lanes_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

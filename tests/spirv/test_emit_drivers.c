@@ -71,8 +71,7 @@ static void test_functions_do_not_divide(void **state)
     }
 }
 
-/* Each way of rotating 16 bits by 8 is an exchange of bytes: no shifts and no masks. Values of 8
- * bits are wrapped by these, and not by fields. */
+/* Each way of rotating 16 bits by 8 is an exchange of bytes. */
 static void test_values_of_16_bits_are_wrapped_by_fields(void **state)
 {
     static const vyre_type types[] = {VYRE_TYPE_I8, VYRE_TYPE_U8, VYRE_TYPE_I16, VYRE_TYPE_U16};
@@ -86,16 +85,66 @@ static void test_values_of_16_bits_are_wrapped_by_fields(void **state)
         form_end(&f, VY_END_RETURN);
         f.options.module_writes = 1;
         form_emit(&f);
-        bool is_signed = vy_type_is_signed(types[i]), is_byte = vy_type_width(types[i]) == 8;
+        bool is_signed = vy_type_is_signed(types[i]);
         uint32_t op = is_signed ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract;
         uint32_t at = judge_find(f.words, f.word_count, 0, op);
-        assert_int_equal(at != 0, !is_byte);
+        assert_int_equal(at != 0, types[i] != VYRE_TYPE_U8);
         if (at) {
             assert_int_equal(judge_constant(f.words, f.word_count, f.words[at + 4]), 0);
-            assert_int_equal(judge_constant(f.words, f.word_count, f.words[at + 5]), 16);
+            assert_int_equal(judge_constant(f.words, f.word_count, f.words[at + 5]),
+                             vy_type_width(types[i]));
         }
-        uint32_t shifts = judge_count(f.words, f.word_count, SpvOpShiftRightArithmetic);
-        assert_int_equal(shifts != 0, is_byte && is_signed);
+        assert_int_equal(judge_count(f.words, f.word_count, SpvOpShiftRightArithmetic), 0);
+        form_finish(&f);
+    }
+}
+
+/* A narrow value with a sign that becomes a wide one has an unknown zero on it. */
+static void test_widened_signs_are_hidden(void **state)
+{
+    static const vyre_type from[] = {VYRE_TYPE_I8, VYRE_TYPE_I16, VYRE_TYPE_U8, VYRE_TYPE_U16};
+    static const vyre_type to[] = {VYRE_TYPE_U32, VYRE_TYPE_I32, VYRE_TYPE_U64, VYRE_TYPE_I64,
+                                   VYRE_TYPE_U16};
+    (void)state;
+    for (size_t i = 0; i < VY_COUNT_OF(from) * VY_COUNT_OF(to); i++) {
+        vyre_type narrow = from[i % VY_COUNT_OF(from)], wide = to[i / VY_COUNT_OF(from)];
+        form f;
+        form_init(&f);
+        uint32_t a = form_buffer(&f, VYRE_BUFFER_IN, "a", narrow);
+        uint32_t out = form_buffer(&f, VYRE_BUFFER_OUT, "out", wide);
+        uint32_t zero = form_u32(&f, 0), x = form_load(&f, a, zero);
+        form_store(&f, out, zero, form_op(&f, VYRE_OP_CAST, wide, x, 0));
+        form_end(&f, VY_END_RETURN);
+        f.options.module_writes = 2;
+        form_emit(&f);
+        bool is_hidden = vy_type_is_signed(narrow) && wide != VYRE_TYPE_U16;
+        assert_int_equal(judge_count(f.words, f.word_count, SpvOpBitwiseXor), is_hidden);
+        form_finish(&f);
+    }
+}
+
+/* Bits of narrow values are counted of a field. */
+static void test_narrow_bits_are_counted_of_fields(void **state)
+{
+    static const vyre_type types[] = {VYRE_TYPE_I8, VYRE_TYPE_U8, VYRE_TYPE_I16, VYRE_TYPE_U16,
+                                      VYRE_TYPE_U32};
+    (void)state;
+    for (size_t i = 0; i < VY_COUNT_OF(types); i++) {
+        form f;
+        form_init(&f);
+        uint32_t a = form_buffer(&f, VYRE_BUFFER_IN, "a", types[i]);
+        uint32_t out = form_buffer(&f, VYRE_BUFFER_OUT, "out", U32);
+        uint32_t zero = form_u32(&f, 0), x = form_load(&f, a, zero);
+        form_store(&f, out, zero, form_op(&f, VYRE_OP_POPCOUNT, types[i], x, 0));
+        form_end(&f, VY_END_RETURN);
+        f.options.module_writes = 2;
+        form_emit(&f);
+        uint32_t count = judge_find(f.words, f.word_count, 0, SpvOpBitCount), at = 0;
+        bool is_field = false;
+        while ((at = judge_find(f.words, f.word_count, at, SpvOpBitFieldUExtract)) != 0) {
+            is_field = is_field || f.words[at + 2] == f.words[count + 3];
+        }
+        assert_int_equal(is_field, types[i] != U32);
         form_finish(&f);
     }
 }
@@ -225,6 +274,8 @@ int main(void)
         cmocka_unit_test(test_loops_carry_bools_as_words),
         cmocka_unit_test(test_functions_do_not_divide),
         cmocka_unit_test(test_values_of_16_bits_are_wrapped_by_fields),
+        cmocka_unit_test(test_widened_signs_are_hidden),
+        cmocka_unit_test(test_narrow_bits_are_counted_of_fields),
         cmocka_unit_test(test_ranges_are_kept_by_instructions),
         cmocka_unit_test(test_choices_of_64_bits_go_by_halves),
         cmocka_unit_test(test_switches_go_to_blocks),
