@@ -17,6 +17,20 @@ static vyre_device *open_or_null(void)
     return engine_has_no_device() ? NULL : engine_open(engine_validates());
 }
 
+/* By descriptors; groups 0: the program has its grid over a buffer. */
+static void must_run(vyre_device *device, const char *text, const vyre_binding *bindings,
+                     uint32_t count, uint32_t groups)
+{
+    engine_program p = engine_build_bound(device, text, VYRE_BINDINGS_DESCRIPTOR);
+    vyre_dispatch_params params = engine_params(bindings, count);
+    vyre_diag diag;
+    params.groups[0] = groups;
+    if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    engine_release(&p);
+}
+
 /* Bytes exchanged and stored as 16 bits with a sign: the driver stored another register. Each way
  * in a program of its own, and all in one. */
 static void check_exchange(vyre_device *device, const char *lines)
@@ -136,26 +150,20 @@ static void test_choices_beside_divisions_are_whole(void **state)
 {
     (void)state;
     vyre_device *device = open_or_null();
+    uint64_t a = 101, o[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+    vyre_binding bindings[2] = {engine_host_in(&a, 1), engine_host_out(o, 8)};
     if (!device) {
         return;
     }
-    engine_program p =
-        engine_build_bound(device,
-                           "program halves\nin a: u64[]\nout o: u64[8]\nkernel {\n"
-                           "    if (atan(clamp(1.0, -1.0, 1.0)) < 8.0) {\n"
-                           "        o[(gid.x + 16u * (gid.y + 8u * gid.z)) * 4u + (0u) % 4u] ="
-                           " sub_sat(u64(1u), a[gid.x])\n    }\n}\n",
-                           VYRE_BINDINGS_DESCRIPTOR);
-    uint64_t a = 101, o[8] = {7, 7, 7, 7, 7, 7, 7, 7};
-    vyre_binding bindings[2] = {engine_host_in(&a, 1), engine_host_out(o, 8)};
-    vyre_dispatch_params params = engine_params(bindings, 2);
-    vyre_report report;
-    vyre_diag diag;
-    assert_int_equal(vyre_dispatch(p.pipeline, &params, &report, &diag), VYRE_OK);
+    must_run(device,
+             "program halves\nin a: u64[]\nout o: u64[8]\nkernel {\n"
+             "    if (atan(clamp(1.0, -1.0, 1.0)) < 8.0) {\n"
+             "        o[(gid.x + 16u * (gid.y + 8u * gid.z)) * 4u + (0u) % 4u] ="
+             " sub_sat(u64(1u), a[gid.x])\n    }\n}\n",
+             bindings, 2, 1);
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(o[i], 0);
     }
-    engine_release(&p);
     engine_close(&device);
 }
 
@@ -164,29 +172,22 @@ static void test_returns_before_divisions_are_taken(void **state)
 {
     (void)state;
     vyre_device *device = open_or_null();
-    if (!device) {
-        return;
-    }
-    engine_program p = engine_build_bound(
-        device,
-        "program returns\nin a: i16[]\nout common: u32[8]\nfn bump(x: u32) -> u32 {\n"
-        "    atomic_add(common[0u], x & 7u)\n    return x + 1u\n}\nkernel {\n"
-        "    var v7: u32 = 1u\n    if (add_sat(a[0u % 300u], a[gid.x]) >= (-a[v7 % 300u])) { "
-        "return }\n"
-        "    let v20 = bump(1u)\n    var v22 = 1u % 9u\n"
-        "    while v22 > 0u && (tanh(clamp(1.0, -1.0, 1.0)) < 8.0) {\n        v22 = v22 - 1u\n"
-        "    }\n}\n",
-        VYRE_BINDINGS_DESCRIPTOR);
     int16_t a = 32767;
     uint32_t common[8] = {0};
     vyre_binding bindings[2] = {engine_host_in(&a, 1), engine_host_out(common, 8)};
-    vyre_dispatch_params params = engine_params(bindings, 2);
-    vyre_report report;
-    vyre_diag diag;
-    params.groups[0] = 4;
-    assert_int_equal(vyre_dispatch(p.pipeline, &params, &report, &diag), VYRE_OK);
+    if (!device) {
+        return;
+    }
+    must_run(device,
+             "program returns\nin a: i16[]\nout common: u32[8]\nfn bump(x: u32) -> u32 {\n"
+             "    atomic_add(common[0u], x & 7u)\n    return x + 1u\n}\nkernel {\n"
+             "    var v7: u32 = 1u\n    if (add_sat(a[0u % 300u], a[gid.x]) >= (-a[v7 % 300u])) { "
+             "return }\n"
+             "    let v20 = bump(1u)\n    var v22 = 1u % 9u\n"
+             "    while v22 > 0u && (tanh(clamp(1.0, -1.0, 1.0)) < 8.0) {\n        v22 = v22 - 1u\n"
+             "    }\n}\n",
+             bindings, 2, 4);
     assert_int_equal(common[0], 0);
-    engine_release(&p);
     engine_close(&device);
 }
 
@@ -194,20 +195,11 @@ static void test_returns_before_divisions_are_taken(void **state)
 static void check_eight(vyre_device *device, const char *text, vyre_binding in, void *out,
                         size_t size, const void *wanted)
 {
-    engine_program p = engine_build_bound(device, text, VYRE_BINDINGS_DESCRIPTOR);
     uint32_t tallies[8];
     vyre_binding bindings[3] = {in, engine_host_out(out, 8), engine_host_out(tallies, 8)};
     bool is_over = strstr(text, "grid over") != NULL;
-    vyre_dispatch_params params = engine_params(bindings, is_over ? 3 : 2);
-    vyre_diag diag;
-    if (is_over) {
-        params.groups[0] = 0;
-    }
-    if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
+    must_run(device, text, bindings, is_over ? 3 : 2, is_over ? 0 : 1);
     assert_memory_equal(out, wanted, size);
-    engine_release(&p);
 }
 
 /* A sum or difference of 64 bits that saturates, beside a division of 64 bits: the choice between
@@ -301,16 +293,10 @@ static void check_widened(vyre_device *device, const char *type, const void *in,
              "    p[gid.x] = u32(f32(x)) ^ max(x, gid.x)\n"
              "    q[gid.x] = u32(i32(a[gid.x])) / (gid.x + 3)\n}\n",
              type, COUNT, COUNT, COUNT);
-    engine_program p = engine_build(device, text);
     uint32_t o[COUNT], rounded[COUNT], q[COUNT];
     vyre_binding bindings[4] = {engine_host_in(in, COUNT), engine_host_out(o, COUNT),
                                 engine_host_out(rounded, COUNT), engine_host_out(q, COUNT)};
-    vyre_dispatch_params params = engine_params(bindings, 4);
-    vyre_diag diag;
-    params.groups[0] = 0;
-    if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
+    must_run(device, text, bindings, 4, 0);
     for (uint32_t i = 0; i < COUNT; i++) {
         uint32_t x = (uint32_t)values[i];
         float nearest = (float)x;
@@ -319,7 +305,6 @@ static void check_widened(vyre_device *device, const char *type, const void *in,
         assert_int_equal(rounded[i], back ^ (x > i ? x : i));
         assert_int_equal(q[i], x / (i + 3));
     }
-    engine_release(&p);
 }
 
 static void test_widened_signs_are_seen(void **state)
@@ -364,16 +349,10 @@ static void test_bits_beside_divisions_are_counted(void **state)
                  "program bits\ngrid over o\nin a: %s[]\nin f: f64[]\nout o: u32[%u]\n"
                  "kernel {\n    o[gid.x] = u32(popcount(a[gid.x])) ^ u32(f64(1u) / f[gid.x])\n}\n",
                  types[t], COUNT);
-        engine_program p = engine_build(device, text);
         uint32_t o[COUNT];
         vyre_binding bindings[3] = {engine_host_in(bytes, COUNT), engine_host_in(f, COUNT),
                                     engine_host_out(o, COUNT)};
-        vyre_dispatch_params params = engine_params(bindings, 3);
-        vyre_diag diag;
-        params.groups[0] = 0;
-        if (vyre_dispatch(p.pipeline, &params, NULL, &diag) != VYRE_OK) {
-            fail_msg("%s", diag.message);
-        }
+        must_run(device, text, bindings, 3, 0);
         for (uint32_t i = 0; i < COUNT; i++) {
             uint16_t half;
             memcpy(&half, &bytes[2 * i], sizeof half);
@@ -383,7 +362,6 @@ static void test_bits_beside_divisions_are_counted(void **state)
             }
             assert_int_equal(o[i], count ^ (i == 0));
         }
-        engine_release(&p);
     }
     engine_close(&device);
 }
@@ -403,33 +381,26 @@ static void test_switches_keep_lanes_together(void **state)
         engine_close(&device);
         return;
     }
-    engine_program p = engine_build_bound(
-        device,
-        "program lanes\nworkgroup 8\ngrid over o\nin a: i32[]\nout o: i32[8]\nout q: i32[8]\n"
-        "kernel {\n    switch a[gid.x] % 6i {\n        default {\n"
-        "            let x = subgroup_mul(-2i)\n            o[gid.x] = x\n        }\n    }\n"
-        "    switch a[gid.x] % 6i {\n        case 0, 3 {\n"
-        "            let x = subgroup_mul(-2i)\n            q[gid.x] = x\n        }\n        "
-        "default { }\n    }\n}\n",
-        VYRE_BINDINGS_DESCRIPTOR);
-    int32_t a = 33, o[8], q[8];
+    int32_t a = 33, o[8], q[8], wanted = 1;
     vyre_binding bindings[3] = {engine_host_in(&a, 1), engine_host_out(o, 8),
                                 engine_host_out(q, 8)};
-    vyre_dispatch_params params = engine_params(bindings, 3);
-    params.groups[0] = 0;
-    vyre_diag diag;
     vyre_device_info info;
     vyre_device_get_info(device, &info);
-    int32_t wanted = 1;
     for (uint32_t i = 0; i < 8 && i < info.subgroup_size; i++) {
         wanted *= -2;
     }
-    assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_OK);
+    must_run(device,
+             "program lanes\nworkgroup 8\ngrid over o\nin a: i32[]\nout o: i32[8]\nout q: i32[8]\n"
+             "kernel {\n    switch a[gid.x] % 6i {\n        default {\n"
+             "            let x = subgroup_mul(-2i)\n            o[gid.x] = x\n        }\n    }\n"
+             "    switch a[gid.x] % 6i {\n        case 0, 3 {\n"
+             "            let x = subgroup_mul(-2i)\n            q[gid.x] = x\n        }\n"
+             "        default { }\n    }\n}\n",
+             bindings, 3, 0);
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(o[i], wanted);
         assert_int_equal(q[i], wanted);
     }
-    engine_release(&p);
     engine_close(&device);
 }
 
