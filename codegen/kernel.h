@@ -8,8 +8,8 @@
 #include "vyre/interp.h" /* vyre_fault_record */
 #include "vyre/kernel.h"
 
-/* The VYRE_AGGREGATE_* that GPUs are asked for: where joining was measured to be faster
- * (vyre-bench atomics). */
+/* The VYRE_AGGREGATE_* that GPUs are asked for: where joining is faster (vyre-bench atomics).
+ * Measured: not faster on NVIDIA H200, whose driver joins by itself. */
 #define VY_AGGREGATE_ON_GPUS 0u
 
 typedef struct vy_kernel_site {
@@ -52,8 +52,9 @@ const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32
 typedef struct vy_variant {
     vyre_interface interface;
     bool is_aliased;
-    /* Of the address form: bindings may have more than 2^31 elements. Others index in 32 bits with
-     * a sign, as SPIR-V takes indices. */
+    /* Of the address form: bindings and spill slots may have more than 4 GiB or 2^31 elements, and
+     * the words compute the addresses of their elements. Others use access chains, whose indices
+     * have 32 bits with a sign and whose byte offsets have 32 bits on some drivers. */
     bool is_wide;
 } vy_variant;
 /* The words of one segment in that variant: compiled on first use and kept until the kernel is

@@ -420,9 +420,13 @@ static void narrow_params(compiler *c)
     if (!find_type_needs(c->program).has_f64) {
         c->params.float_modes &= ~f64_modes;
     }
+    /* A driver was seen to spoil values beside OpFDiv under this mode, and only there is one. */
+    if (c->program->fast_math) {
+        c->params.float_modes &= ~(uint32_t)VYRE_FLOAT_ROUNDING_RTE;
+    }
     c->params.aggregate =
         vy_spirv_aggregates(c->program, c->params.aggregate, c->params.reconvergence);
-    if (!c->kernel->subgroups.is_used && !(c->params.aggregate & VYRE_AGGREGATE_OLD)) {
+    if (!c->kernel->subgroups.is_used && !c->params.aggregate) {
         c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
     }
 }

@@ -96,7 +96,7 @@ pack() {
     local names=() name to library
     to=$(mktemp -d) || exit 1
     mkdir -p "$to/$bin" "$to/$build/lib/carried"
-    for name in "${tests[@]}" test_differential soak_differential soak_large vyre-run vyre-demo \
+    for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run vyre-demo \
         vyre-bench; do
         [ -x "$bin/$name" ] && names+=("$name")
     done
@@ -183,12 +183,14 @@ for test in "${tests[@]}"; do
 done
 # Above 2 and 4 GiB, and above 2^31 elements.
 [ -x "$bin/soak_large" ] &&
-    check soak_large env VYRE_SOAK_LARGE=2253,4600,9300 "$bin/soak_large"
+    check soak_large env VYRE_SOAK_LARGE=2253,4095,4600,9300 "$bin/soak_large"
+# The catalogue at sizes that are slow on processors.
+[ -x "$bin/soak_programs" ] && check soak_programs "$bin/soak_programs"
 check examples "$bin/vyre-run" --examples shaders/*.vyre tests/programs/*.vyre
 check demo "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}
 if [ -z "$quick" ]; then
     check test_differential "$bin/test_differential"
-    block=500
+    block=250
     for ((at = 0; at < seed_count; at += block)); do
         [ $((seed_count - at)) -ge $block ] || block=$((seed_count - at))
         check "seeds-$((first_seed + at))" env "VYRE_SEEDS=$((first_seed + at)):$block" \

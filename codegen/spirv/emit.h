@@ -181,6 +181,7 @@ typedef enum vy_input {
     VY_INPUT_PASS,
     VY_INPUT_LANE,
     VY_INPUT_LANES,
+    VY_INPUT_ZERO, /* VY_PARAM_ZERO */
     VY_INPUT_COUNT
 } vy_input;
 
@@ -219,7 +220,7 @@ struct vy_emitter {
     uint32_t group_size[3]; /* constants */
     uint32_t zero_sums;     /* VY_SPEC_ZERO_SUMS, made when first needed */
     uint32_t push_block;
-    uint32_t buffer_blocks[VY_CELL_COUNT][6]; /* read only, written, coherent; the same, wide */
+    uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
     vyre_result result;        /* the first error, with its diag filled */

@@ -3,10 +3,9 @@
  * the lanes acted one after another, in their order. Only integers of 32 bits without an order, and
  * only where the index is the same for all by what it is made of.
  *
- * Who takes part are the lanes that are active where the atomic stands, however they came there:
- * they are joined in one block, and what one such group leaves out another does. But an old value
- * goes from the lane that acted to the others behind a branch, and that these come together there
- * again is promised under maximal reconvergence alone. */
+ * Who takes part are the lanes that are active where the atomic stands, however they came there.
+ * That the instructions of one block see the same lanes, and that these come together again behind
+ * the lane that acts, is promised under maximal reconvergence alone. */
 #include "codegen/spirv/emit_int.h"
 
 #define MAX_DEPTH 8u
@@ -102,6 +101,9 @@ uint32_t vy_spirv_aggregates(const vyre_program *program, uint32_t asked,
                              vyre_reconvergence reconvergence)
 {
     uint32_t found = 0;
+    if (reconvergence != VYRE_RECONVERGENCE_MAXIMAL) {
+        return 0;
+    }
     for (uint32_t i = 1; i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
         if (stmt->kind != VY_STMT_ATOMIC || !stmt->ref || stmt->ref >= program->buffers.count ||
@@ -113,8 +115,7 @@ uint32_t vy_spirv_aggregates(const vyre_program *program, uint32_t asked,
         found |= memory;
         found |= memory && stmt->result ? VYRE_AGGREGATE_OLD : 0;
     }
-    return found & asked &
-           (reconvergence == VYRE_RECONVERGENCE_MAXIMAL ? ~0u : ~VYRE_AGGREGATE_OLD);
+    return found & asked;
 }
 
 /* Marks whose value an instruction takes. */
@@ -152,8 +153,7 @@ static uint8_t judge(const vy_emitter *emitter, const vy_ins *ins, bool is_used)
 {
     const vyre_program *program = emitter->ssa->program;
     const vy_spirv_options *options = emitter->options;
-    bool has_old = (options->aggregate & VYRE_AGGREGATE_OLD) &&
-                   options->reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
+    bool has_old = (options->aggregate & VYRE_AGGREGATE_OLD) != 0;
     if (!can_join((vyre_type)program->buffers.data[ins->ref].type, ins->atomic, ins->order) ||
         !(options->aggregate & memory_of(program, ins->ref)) || (is_used && !has_old) ||
         !is_uniform(emitter, ins->arg[0], 0)) {
@@ -166,7 +166,8 @@ bool vy_emit_find_aggregated(vy_emitter *emitter)
 {
     const vy_ssa *ssa = emitter->ssa;
     vy_arena *arena = emitter->module.arena;
-    if (!emitter->options->aggregate) {
+    if (!emitter->options->aggregate ||
+        emitter->options->reconvergence != VYRE_RECONVERGENCE_MAXIMAL) {
         return true;
     }
     bool *is_used = find_used(ssa, arena);

@@ -110,8 +110,12 @@ static uint32_t trailing_zeros(const vy_ints *k, uint32_t a)
 static uint32_t count_ones(const vy_ints *k, uint32_t a)
 {
     vy_module *m = k->m;
+    if (k->width < 32) { /* by a field: NVIDIA's driver (580) counts a loaded byte's sign too */
+        uint32_t first = vy_const_u32(m, 0), count = vy_const_u32(m, k->width);
+        a = vy_value(m, SpvOpBitFieldUExtract, vy_type_u32(m), VY_LIST(a, first, count));
+    }
     if (k->bits == 32) {
-        return vy_u1(m, SpvOpBitCount, without_sign(k, a));
+        return vy_u1(m, SpvOpBitCount, a);
     }
     uint32_t low = vy_emit_low(k->emitter, a);
     uint32_t high = vy_emit_high(k->emitter, a);

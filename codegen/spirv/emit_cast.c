@@ -365,12 +365,24 @@ static uint32_t to_bool(vy_emitter *emitter, uint32_t value, vyre_type from)
     return vy_ib2c(&k, SpvOpINotEqual, value, 0);
 }
 
+/* What widens a value of 8 or 16 bits with a sign hides from the driver that its upper bits are
+ * one: NVIDIA's (580) takes the extended field for a small number without a sign, in quotients,
+ * remainders, conversions and comparisons of u32. */
+static uint32_t hide_range(vy_emitter *emitter, uint32_t value)
+{
+    uint32_t zero = vy_emit_input(emitter, VY_INPUT_ZERO);
+    return vy_u2(&emitter->module, SpvOpBitwiseXor, value, zero);
+}
+
 /* The source's sign is what is extended. */
 static uint32_t integer_to_integer(vy_emitter *emitter, uint32_t value, vyre_type from,
                                    vyre_type to)
 {
     vy_module *m = &emitter->module;
     bool from_wide = vy_type_width(from) == 64, to_wide = vy_type_width(to) == 64;
+    if (vy_type_is_signed(from) && vy_type_width(from) < 32 && vy_type_width(to) >= 32) {
+        value = hide_range(emitter, value);
+    }
     if (to_wide) {
         SpvOp op = vy_type_is_signed(from) ? SpvOpSConvert : SpvOpUConvert;
         return from_wide ? value : vy_v1(m, op, vy_type_u64(m), value);

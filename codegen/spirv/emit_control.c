@@ -3,6 +3,8 @@
  * block then leaves from its last part, and phis name that one. */
 #include "codegen/spirv/emit.h"
 
+#include <stdlib.h>
+
 #define MAX_SWITCH_CASES 16383u /* what every consumer has to take */
 
 /* ---- Which blocks are there ------------------------------------------------------------------ */
@@ -370,6 +372,56 @@ static uint32_t label_of(vy_emitter *emitter, uint32_t block)
     return emitter->labels[block];
 }
 
+/* Where subgroups reconverge, lanes that different selectors lead to one place go there together:
+ * a driver was seen to keep them apart. So the switch is on the number of the block that a selector
+ * leads to, 0 for the default. */
+static bool switches_on_blocks(const vy_emitter *emitter)
+{
+    return emitter->options->reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
+}
+
+static uint32_t chosen_block(vy_emitter *emitter, const vy_block *block, uint32_t selector)
+{
+    vy_module *m = &emitter->module;
+    uint32_t chosen = vy_const_u32(m, 0);
+    for (uint32_t i = 0; i < block->case_count; i++) {
+        const vy_case *row = &emitter->ssa->cases.data[block->first_case + i];
+        if (row->block != block->target[0]) {
+            uint32_t is_this = vy_b2c(m, SpvOpIEqual, selector, row->value);
+            uint32_t number = vy_const_u32(m, row->block);
+            chosen = vy_select_u(m, is_this, number, chosen);
+        }
+    }
+    return chosen;
+}
+
+static int compare_first(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Each block once; returns how many pairs are left. */
+static uint32_t number_by_block(const vy_emitter *emitter, const vy_block *block, uint32_t *pairs)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < block->case_count; i++) {
+        uint32_t to = emitter->ssa->cases.data[block->first_case + i].block;
+        if (to != block->target[0]) {
+            pairs[2 * count] = to;
+            pairs[2 * count++ + 1] = emitter->labels[to];
+        }
+    }
+    qsort(pairs, count, 2 * sizeof *pairs, compare_first);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || pairs[2 * i] != pairs[2 * i - 2]) {
+            pairs[2 * kept] = pairs[2 * i];
+            pairs[2 * kept++ + 1] = pairs[2 * i + 1];
+        }
+    }
+    return kept;
+}
+
 static void emit_switch(vy_emitter *emitter, const vy_block *block, uint32_t selector)
 {
     vy_module *m = &emitter->module;
@@ -392,7 +444,11 @@ static void emit_switch(vy_emitter *emitter, const vy_block *block, uint32_t sel
         operands[2 + 2 * i] = row->value;
         operands[3 + 2 * i] = label_of(emitter, row->block);
     }
-    vy_effect(m, SpvOpSwitch, operands, 2 + 2 * block->case_count);
+    uint32_t count = block->case_count;
+    if (switches_on_blocks(emitter) && emitter->result == VYRE_OK) {
+        count = number_by_block(emitter, block, operands + 2);
+    }
+    vy_effect(m, SpvOpSwitch, operands, 2 + 2 * count);
 }
 
 static void emit_loop_merge(vy_emitter *emitter, const vy_block *block)
@@ -408,6 +464,9 @@ static void emit_end(vy_emitter *emitter, const vy_block *block, bool is_loop_op
     uint32_t condition = 0;
     if (block->end == VY_END_BRANCH || block->end == VY_END_SWITCH) {
         condition = vy_emitter_value(emitter, block->cond, block->loc);
+    }
+    if (block->end == VY_END_SWITCH && switches_on_blocks(emitter)) {
+        condition = chosen_block(emitter, block, condition);
     }
     emit_line(emitter, block->loc); /* the merge instruction is the last but one */
     if (block->merge_kind == VY_MERGE_LOOP && !is_loop_open) {

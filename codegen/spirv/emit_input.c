@@ -152,6 +152,8 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
         return emitter->ssa->program->subgroup_width
                    ? vy_const_u32(m, emitter->ssa->program->subgroup_width)
                    : vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupSize);
+    case VY_INPUT_ZERO:
+        return vy_emit_param_word(emitter, VY_PARAM_ZERO);
     default:
         return vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
     }

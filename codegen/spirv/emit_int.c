@@ -220,18 +220,33 @@ static uint32_t multiply_high(const vy_ints *k, const uint32_t *operands)
                       k->width);
 }
 
+/* The lesser or greater. Of 32 bits by the instruction: NVIDIA's driver (580) was seen to take
+ * comparisons and choices that bring a difference into a range for others than they are; of 64 bits
+ * such choices go by halves. */
+static uint32_t extreme(const vy_ints *k, uint32_t a, uint32_t b, bool is_least, bool is_signed)
+{
+    if (k->bits == 32) {
+        enum GLSLstd450 op = is_least ? GLSLstd450UMin : GLSLstd450UMax;
+        if (is_signed) {
+            op = is_least ? GLSLstd450SMin : GLSLstd450SMax;
+        }
+        return vy_glsl(k->m, op, k->type, a, b);
+    }
+    SpvOp op = is_least ? SpvOpULessThan : SpvOpUGreaterThan;
+    if (is_signed) {
+        op = is_least ? SpvOpSLessThan : SpvOpSGreaterThan;
+    }
+    uint32_t first = vy_b2(k->m, op, a, b);
+    return vy_select_i(k, first, a, b);
+}
+
 /* A number that the register holds, brought into the range of a narrow type. */
 static uint32_t saturate_narrow(const vy_ints *k, uint32_t value, bool is_negative_possible)
 {
     bool is_signed = k->is_signed || is_negative_possible;
     uint32_t most = vy_ic(k, vy_int_most(k)), least = vy_ic(k, vy_int_least(k));
-    uint32_t is_large = vy_b2(k->m, is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan, value, most);
-    value = vy_select_i(k, is_large, most, value);
-    if (is_signed) {
-        uint32_t is_small = vy_b2(k->m, SpvOpSLessThan, value, least);
-        value = vy_select_i(k, is_small, least, value);
-    }
-    return value;
+    value = extreme(k, value, most, true, is_signed);
+    return is_signed ? extreme(k, value, least, false, true) : value;
 }
 
 /* The largest value where `sign` is not negative, else the least. */
@@ -307,12 +322,6 @@ static uint32_t multiply_saturating(const vy_ints *k, const uint32_t *operands)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static uint32_t pick(const vy_ints *k, SpvOp compare, uint32_t a, uint32_t b)
-{
-    uint32_t first = vy_b2(k->m, compare, a, b);
-    return vy_select_i(k, first, a, b);
-}
-
 /* Of the unsigned type: narrow ones have room for it. */
 static uint32_t abs_diff(const vy_ints *k, const uint32_t *operands)
 {
@@ -348,10 +357,8 @@ static uint32_t sign_of(const vy_ints *k, uint32_t a)
 
 static uint32_t clamp(const vy_ints *k, const uint32_t *operands)
 {
-    SpvOp greater = k->is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan;
-    SpvOp less = k->is_signed ? SpvOpSLessThan : SpvOpULessThan;
-    uint32_t above = pick(k, greater, operands[0], operands[1]);
-    return pick(k, less, above, operands[2]);
+    uint32_t above = extreme(k, operands[0], operands[1], false, k->is_signed);
+    return extreme(k, above, operands[2], true, k->is_signed);
 }
 
 static bool comparison(vyre_op op, bool is_signed, SpvOp *out)
@@ -423,10 +430,9 @@ uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t 
     case VYRE_OP_REM:
         return remainder_of(&k, ins, operands);
     case VYRE_OP_MIN:
-        return pick(&k, k.is_signed ? SpvOpSLessThan : SpvOpULessThan, operands[0], operands[1]);
+        return extreme(&k, operands[0], operands[1], true, k.is_signed);
     case VYRE_OP_MAX:
-        return pick(&k, k.is_signed ? SpvOpSGreaterThan : SpvOpUGreaterThan, operands[0],
-                    operands[1]);
+        return extreme(&k, operands[0], operands[1], false, k.is_signed);
     case VYRE_OP_CLAMP:
         return clamp(&k, operands);
     case VYRE_OP_ABS:

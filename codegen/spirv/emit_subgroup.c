@@ -290,7 +290,7 @@ static uint32_t reduce_by_lanes(const vy_subgroup_op *s, uint32_t value)
     vy_jump(m, next);
     vy_emitter_label(s->emitter, next);
     uint32_t one = vy_const_u32(m, 1);
-    vy_effect(m, SpvOpSelect, VY_LIST(type, all_next, counts, sum, all));
+    vy_select_as(m, all_next, type, counts, sum, all);
     vy_effect(m, SpvOpIAdd, VY_LIST(s->word, i_next, i, one));
     vy_jump(m, header);
     vy_emitter_label(s->emitter, merge);

@@ -31,6 +31,7 @@ enum {
     VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
     VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
     VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
+    VY_PARAM_ZERO = 9,        /* 0, which no compiler knows */
     VY_PARAM_LENGTHS = 16     /* by binding: elements; then the words of the program's params */
 };
 

@@ -181,7 +181,25 @@ uint32_t vy_f2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
 
 uint32_t vy_select(vy_module *module, uint32_t type, uint32_t condition, uint32_t a, uint32_t b)
 {
-    return vy_value(module, SpvOpSelect, type, VY_LIST(condition, a, b));
+    uint32_t id = vy_module_id(module);
+    vy_select_as(module, id, type, condition, a, b);
+    return id;
+}
+
+/* Of 64 bits by halves: beside a division NVIDIA's driver (580) was seen to put another register
+ * into the upper half, where the condition compares what the choice is made of. */
+void vy_select_as(vy_module *module, uint32_t id, uint32_t type, uint32_t condition, uint32_t a,
+                  uint32_t b)
+{
+    if (type != module->wide_types[0] && type != module->wide_types[1]) {
+        vy_effect(module, SpvOpSelect, VY_LIST(type, id, condition, a, b));
+        return;
+    }
+    uint32_t pair = vy_type_u32_vector(module, 2);
+    uint32_t first = vy_v1(module, SpvOpBitcast, pair, a);
+    uint32_t second = vy_v1(module, SpvOpBitcast, pair, b);
+    uint32_t chosen = vy_value(module, SpvOpSelect, pair, VY_LIST(condition, first, second));
+    vy_effect(module, SpvOpBitcast, VY_LIST(type, id, chosen));
 }
 
 uint32_t vy_select_u(vy_module *module, uint32_t condition, uint32_t a, uint32_t b)

@@ -46,6 +46,7 @@ typedef struct vy_module {
     vy_words interface;   /* ids of global variables */
     uint32_t *slots;      /* interned instructions: offsets into GLOBALS + 1 */
     uint32_t slot_count, slots_used;
+    uint32_t wide_types[2]; /* u64, f64; 0: not in the module */
 } vy_module;
 
 void vy_module_init(vy_module *module, vy_arena *arena, bool has_names);
@@ -135,6 +136,9 @@ uint32_t vy_f2(vy_module *module, SpvOp op, uint32_t a, uint32_t b);
  * allows. */
 uint32_t vy_exact2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b);
 uint32_t vy_select(vy_module *module, uint32_t type, uint32_t condition, uint32_t a, uint32_t b);
+/* With the result's id given. */
+void vy_select_as(vy_module *module, uint32_t id, uint32_t type, uint32_t condition, uint32_t a,
+                  uint32_t b);
 uint32_t vy_select_u(vy_module *module, uint32_t condition, uint32_t a, uint32_t b);
 uint32_t vy_select_f(vy_module *module, uint32_t condition, uint32_t a, uint32_t b);
 /* The second operand a literal. */

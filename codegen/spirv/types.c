@@ -136,7 +136,11 @@ uint32_t vy_type_integer(vy_module *module, uint32_t width)
     default:
         break;
     }
-    return intern(module, SpvOpTypeInt, 0, VY_LIST(width, 0));
+    uint32_t type = intern(module, SpvOpTypeInt, 0, VY_LIST(width, 0));
+    if (width == 64) {
+        module->wide_types[0] = type;
+    }
+    return type;
 }
 
 uint32_t vy_type_u64(vy_module *module)
@@ -147,7 +151,8 @@ uint32_t vy_type_u64(vy_module *module)
 uint32_t vy_type_f64(vy_module *module)
 {
     vy_module_capability(module, SpvCapabilityFloat64);
-    return intern(module, SpvOpTypeFloat, 0, VY_LIST(64));
+    module->wide_types[1] = intern(module, SpvOpTypeFloat, 0, VY_LIST(64));
+    return module->wide_types[1];
 }
 
 uint32_t vy_type_vector_of(vy_module *module, uint32_t component, uint32_t size)

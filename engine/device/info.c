@@ -23,7 +23,8 @@ static uint32_t aggregate_of(const vy_snapshot *s)
     const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                             VK_SUBGROUP_FEATURE_BALLOT_BIT;
     bool is_gpu = s->info.type != VYRE_DEVICE_PROCESSOR && s->info.type != VYRE_DEVICE_OTHER;
-    bool is_able = (s->subgroup_operations & needed) == needed && s->info.subgroup_size > 1;
+    bool is_able = (s->subgroup_operations & needed) == needed && s->info.subgroup_size > 1 &&
+                   s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
     return is_gpu && is_able ? VY_AGGREGATE_ON_GPUS : 0;
 }
 

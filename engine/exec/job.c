@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MAX_SIGNED_COUNT ((uint64_t)1 << 31) /* SPIR-V takes indices as signed */
+#define MAX_OFFSET_SIZE  ((uint64_t)1 << 32) /* drivers were seen to keep offsets in 32 bits */
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding)
 {
@@ -252,11 +253,13 @@ static vyre_result check_range(const vyre_pipeline *p, const vy_job *job, vyre_d
     return VYRE_OK;
 }
 
-static void find_wide(const vyre_pipeline *p, vy_job *job)
+bool vy_job_exceeds_chains(const vy_job *job, uint32_t binding_count)
 {
-    for (uint32_t b = 0; !job->binder->is_by_handle && b < p->binding_count; b++) {
-        job->is_wide = job->is_wide || job->shape.lengths[b] > MAX_SIGNED_COUNT;
+    bool exceeds = job->spill_size > MAX_OFFSET_SIZE;
+    for (uint32_t b = 0; !exceeds && b < binding_count; b++) {
+        exceeds = job->shape.lengths[b] > MAX_SIGNED_COUNT || vy_job_size(job, b) > MAX_OFFSET_SIZE;
     }
+    return exceeds;
 }
 
 /* Addresses where they are asked for or can be had, descriptors otherwise. */
@@ -319,13 +322,13 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
     }
     if (code == VYRE_OK) {
         code = check_range(p, job, diag);
-        find_wide(p, job);
     }
     if (code == VYRE_OK) {
         code = check_usage(p, job, diag);
     }
     if (code == VYRE_OK) {
         code = check_hidden(p, job, diag);
+        job->is_wide = !job->binder->is_by_handle && vy_job_exceeds_chains(job, p->binding_count);
     }
     return code == VYRE_OK ? plan_pass(p, scratch, job, diag) : code;
 }

@@ -16,7 +16,7 @@ typedef struct vy_job {
     bool is_resident[VYRE_MAX_BUFFERS];
     uint64_t alias[VYRE_MAX_BUFFERS];
     bool is_aliased;
-    bool is_wide; /* a binding has more than 2^31 elements */
+    bool is_wide; /* by addresses, and vy_job_exceeds_chains */
     uint64_t element_sizes[VYRE_MAX_BUFFERS];
     const vy_execution *executions; /* in the scratch memory, or the pipeline's */
     uint32_t execution_count;       /* of the list */
@@ -33,6 +33,9 @@ vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *par
 void vy_job_release(vyre_pipeline *pipeline, vy_job *job, uint64_t value);
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding);
+/* Whether a binding or the spill slots are larger than access chains reach on every driver: more
+ * than 2^31 elements, or bytes at offsets of 4 GiB and more. */
+bool vy_job_exceeds_chains(const vy_job *job, uint32_t binding_count);
 /* The bytes that go to the caller's `out`: none where *out_size is 0. */
 void vy_job_output(const vyre_pipeline *pipeline, const vy_job *job, uint32_t binding,
                    uint64_t *out_offset, uint64_t *out_size);

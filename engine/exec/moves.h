@@ -13,8 +13,8 @@ typedef struct vy_moves {
     uint64_t upload_size, readback_size;
 } vy_moves;
 
-/* A kernel moves so many bytes at most: its indices are below 2^31. Larger transfers are several
- * dispatches, with a block each, the first of which is the command's. */
+/* A kernel moves so many bytes at most: drivers were seen to keep offsets in 32 bits. Larger
+ * transfers are several dispatches, with a block each, the first of which is the command's. */
 #define VY_MOVE_SIZE ((uint64_t)1 << 32)
 static inline uint32_t vy_move_pieces(uint64_t size)
 {

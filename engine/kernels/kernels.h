@@ -38,7 +38,7 @@ const uint32_t *vy_kernel_fill(uint32_t *out_word_count);
 const uint32_t *vy_kernel_copy(uint32_t *out_word_count);
 /* The same for many words from anywhere to anywhere: bindings source, table and target, no params,
  * ELEMENTS the words to move. The table has two words for each, its place in the source and that in
- * the target; places are below 2^31. Words that are written are read by none. */
+ * the target; places are below 2^30. Words that are written are read by none. */
 const uint32_t *vy_kernel_gather(uint32_t *out_word_count);
 /* 8 x 4 x 4 invocations, each writing its lane and, in the upper half, the lanes of its subgroup to
  * the word of its linear number. */

@@ -9,8 +9,8 @@
 #define MAX_GATHERED      512u
 #define MAX_GATHER        4096u
 #define MAX_GATHERS_WORDS 16384u
-/* Modules index with signed 32-bit words. */
-#define MAX_SPAN ((uint64_t)1 << 31)
+/* Words: 4 GiB. Drivers were seen to keep byte offsets in 32 bits. */
+#define MAX_SPAN ((uint64_t)1 << 30)
 
 #define WORD ((uint64_t)sizeof(uint32_t))
 

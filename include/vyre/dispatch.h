@@ -147,7 +147,7 @@ typedef struct vyre_report {
     uint64_t spill_size, staging_size, scratch_size, argument_size; /* hidden memory, in bytes */
     int is_folded;      /* the grid was larger than the device launches at once */
     uint32_t groups[3]; /* workgroups of the grid, with `grid from` those that the device made of
-                           what it read; zero for sequences */
+                           what it read; zero for sequences, and where no segment runs by it */
     /* The buffer of `grid from` had more workgroups than may run (of a sequence: of some step). */
     int is_grid_clamped;
     /* The host's time: the whole from call to result; of it all that leads to submissions (checks,

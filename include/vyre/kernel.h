@@ -31,7 +31,7 @@ typedef enum vyre_interface {
 #define VYRE_FLOAT_ALL                              63u
 
 /* What the modules ask of the device about subgroups in control flow; each needs its feature. Only
- * programs that use subgroups, or join atomics with their old values, ask. */
+ * programs that use subgroups or join atomics ask. */
 typedef enum vyre_reconvergence {
     VYRE_RECONVERGENCE_NONE,
     VYRE_RECONVERGENCE_UNIFORM, /* VK_KHR_shader_subgroup_uniform_control_flow */
@@ -42,10 +42,11 @@ typedef enum vyre_reconvergence {
  * program's text (the index is made of literals, parameters, lengths and what a workgroup has in
  * common): one lane does it for all with their operands joined, which gives nothing that they could
  * not have got one after another. Of add, sub, min, max, and, or, xor on u32 and i32 without an
- * order; needs the subgroup operations basic, ballot and arithmetic. */
+ * order. Only with VYRE_RECONVERGENCE_MAXIMAL, without which nothing says which lanes an
+ * instruction sees; needs the subgroup operations basic, ballot and arithmetic. */
 #define VYRE_AGGREGATE_STORAGE 1u /* on buffers */
 #define VYRE_AGGREGATE_SHARED  2u /* on workgroup memory */
-/* Of these also those whose old values something reads, with VYRE_RECONVERGENCE_MAXIMAL alone. */
+/* Of these also those whose old values something reads. */
 #define VYRE_AGGREGATE_OLD 4u
 #define VYRE_AGGREGATE_ALL 7u
 
@@ -66,7 +67,7 @@ typedef struct vyre_kernel_params {
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
     vyre_reconvergence reconvergence;
-    uint32_t aggregate; /* VYRE_AGGREGATE_* */
+    uint32_t aggregate; /* VYRE_AGGREGATE_*; nothing without VYRE_RECONVERGENCE_MAXIMAL */
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */

@@ -357,5 +357,12 @@ conform_answer conform_float(vyre_op op, conform_id result, conform_id operand, 
         }
         return answer;
     }
-    return function(op, operand, seen, mode);
+    answer = function(op, operand, seen, mode);
+    if (op == VYRE_OP_ATAN2 && mode->flushes[operand]) { /* or sees denormals as they are */
+        conform_answer other = function(op, operand, x, mode);
+        answer.kind = other.kind == CONFORM_FREE ? other.kind : answer.kind;
+        answer.low = fmin(answer.low, other.low);
+        answer.high = fmax(answer.high, other.high);
+    }
+    return answer;
 }

@@ -31,6 +31,11 @@ static vyre_kernel *compile(const char *text, const vyre_kernel_params *params)
     return kernel;
 }
 
+static bool has_maximal(const vyre_device *device)
+{
+    return device->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
+}
+
 static bool is_joined(const vyre_kernel *kernel)
 {
     const char *requirement;
@@ -51,7 +56,7 @@ static void run(vyre_device *device, const char *text, uint32_t aggregate, vyre_
     params.aggregate = aggregate;
     params.interface = interface;
     engine_program p = {.kernel = compile(text, &params)};
-    assert_int_equal(is_joined(p.kernel), aggregate != 0);
+    assert_int_equal(is_joined(p.kernel), aggregate && has_maximal(device));
     engine_note(p.kernel);
     vyre_pipeline_params options;
     vyre_pipeline_params_init(&options);
@@ -86,11 +91,6 @@ static void interpret(const char *text, uint32_t groups, uint32_t *n, uint32_t *
         fail_msg("%s", diag.message);
     }
     vyre_program_destroy(&program);
-}
-
-static bool has_maximal(const vyre_device *device)
-{
-    return device->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -255,6 +255,11 @@ static void test_joined_atomics_give_old_values_of_an_order(void **state)
 
 /* ---- Who is asked ---------------------------------------------------------------------------- */
 
+static bool *maximal_of(vyre_device *device)
+{
+    return &device->snapshot.has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
+}
+
 static void test_processors_are_not_asked_to_join(void **state)
 {
     (void)state;
@@ -265,21 +270,28 @@ static void test_processors_are_not_asked_to_join(void **state)
     vyre_kernel_params params;
     vyre_device_type kept = device->snapshot.info.type;
     uint32_t operations = device->snapshot.subgroup_operations;
+    bool *maximal = maximal_of(device), had_maximal = *maximal;
+    *maximal = true;
     device->snapshot.info.type = VYRE_DEVICE_PROCESSOR;
     vyre_device_kernel_params(device, &params);
     assert_int_equal(params.aggregate, 0);
     device->snapshot.info.type = VYRE_DEVICE_DISCRETE;
     vyre_device_kernel_params(device, &params);
     assert_int_equal(params.aggregate, VY_AGGREGATE_ON_GPUS);
+    *maximal = false;
+    vyre_device_kernel_params(device, &params);
+    assert_int_equal(params.aggregate, 0);
+    *maximal = true;
     device->snapshot.subgroup_operations &= ~(uint32_t)VK_SUBGROUP_FEATURE_BALLOT_BIT;
     vyre_device_kernel_params(device, &params);
     assert_int_equal(params.aggregate, 0);
     device->snapshot.subgroup_operations = operations;
     device->snapshot.info.type = kept;
+    *maximal = had_maximal;
     engine_close(&device);
 }
 
-static void test_devices_without_ballots_refuse_joined_words(void **state)
+static void test_devices_that_cannot_join_refuse_joined_words(void **state)
 {
     (void)state;
     if (engine_has_no_device()) {
@@ -292,13 +304,21 @@ static void test_devices_without_ballots_refuse_joined_words(void **state)
     uint32_t operations = device->snapshot.subgroup_operations;
     vyre_device_kernel_params(device, &params);
     params.aggregate = VYRE_AGGREGATE_STORAGE;
+    params.reconvergence = VYRE_RECONVERGENCE_MAXIMAL;
+    bool *maximal = maximal_of(device), had_maximal = *maximal;
     vyre_kernel *kernel =
         compile("program c\nworkgroup 8\ninout n : u32[]\nkernel { atomic_add(n[0], 1) }", &params);
+    *maximal = true;
     device->snapshot.subgroup_operations &= ~(uint32_t)VK_SUBGROUP_FEATURE_BALLOT_BIT;
     assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag),
                      VYRE_ERROR_UNSUPPORTED_FEATURE);
     assert_non_null(strstr(diag.message, "VK_SUBGROUP_FEATURE_BALLOT_BIT"));
     device->snapshot.subgroup_operations = operations;
+    *maximal = false;
+    assert_int_equal(vyre_pipeline_create(device, kernel, NULL, &pipeline, &diag),
+                     VYRE_ERROR_UNSUPPORTED_FEATURE);
+    assert_non_null(strstr(diag.message, "shaderMaximalReconvergence"));
+    *maximal = had_maximal;
     vyre_kernel_destroy(&kernel);
     engine_close(&device);
 }
@@ -310,7 +330,7 @@ int main(void)
         cmocka_unit_test(test_joined_atomics_give_each_a_slot_of_its_own),
         cmocka_unit_test(test_joined_atomics_give_old_values_of_an_order),
         cmocka_unit_test(test_processors_are_not_asked_to_join),
-        cmocka_unit_test(test_devices_without_ballots_refuse_joined_words),
+        cmocka_unit_test(test_devices_that_cannot_join_refuse_joined_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

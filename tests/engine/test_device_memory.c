@@ -157,18 +157,22 @@ static void test_full_device_memory_falls_back_by_name(void **state)
     }
 }
 
+static vyre_device *open_limited(layer_heaps heaps, uint64_t memory_limit)
+{
+    vyre_device_params params;
+    vyre_device_params_init(&params);
+    params.get_instance_proc_addr = layer_entry();
+    params.memory_limit = memory_limit;
+    layer.heaps = heaps;
+    return engine_open_with(&params);
+}
+
 static void test_memory_limit_refuses_with_figures(void **state)
 {
     (void)state;
     NEED_DEVICE();
-    vyre_device_params params;
-    vyre_device_params_init(&params);
-    params.get_instance_proc_addr = layer_entry();
-    params.memory_limit = 8 * MIB;
-    layer.heaps = LAYER_HEAPS_SEPARATE;
-    vyre_device *device = NULL;
+    vyre_device *device = open_limited(LAYER_HEAPS_SEPARATE, 8 * MIB);
     vyre_diag diag;
-    assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
     vyre_buffer a = must_make(device, 5 * MIB, 0), b = {0}, c;
     assert_int_equal(make(device, 4 * MIB, VYRE_BUFFER_DEVICE_ONLY, &b, &diag),
                      VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
@@ -214,13 +218,8 @@ static void test_idle_staging_is_evicted(void **state)
 {
     (void)state;
     NEED_DEVICE();
-    vyre_device_params params;
-    vyre_device_params_init(&params);
-    params.get_instance_proc_addr = layer_entry();
-    params.memory_limit = 40 * MIB;
-    vyre_device *device = NULL;
+    vyre_device *device = open_limited(LAYER_HEAPS_UNIFIED, 40 * MIB);
     vyre_diag diag;
-    assert_int_equal(vyre_device_create(&params, &device, &diag), VYRE_OK);
     unsigned char *bytes = calloc(1, 8 * MIB);
     vyre_buffer small = must_make(device, 8 * MIB, 0), large;
     assert_int_equal(vyre_buffer_upload(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
@@ -233,6 +232,26 @@ static void test_idle_staging_is_evicted(void **state)
     assert_int_equal(engine_counters(device).memory_evictions, 1);
     /* Staging is made anew, as large as still fits. */
     assert_int_equal(vyre_buffer_upload(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
+    free(bytes);
+    must_destroy(device, &small);
+    must_destroy(device, &large);
+    vyre_device_destroy(&device);
+}
+
+/* The limit is of the device's own. */
+static void test_staging_in_the_hosts_memory_takes_no_room(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device *device = open_limited(LAYER_HEAPS_MAPPABLE, 40 * MIB);
+    vyre_diag diag;
+    unsigned char *bytes = calloc(1, 8 * MIB);
+    vyre_buffer small = must_make(device, 8 * MIB, 0), large;
+    assert_int_equal(vyre_buffer_upload(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
+    assert_int_equal(vyre_buffer_download(device, small, 0, bytes, 8 * MIB, &diag), VYRE_OK);
+    assert_true(own_of(device, 1) >= 16 * MIB);
+    large = must_make(device, 24 * MIB, VYRE_BUFFER_DEVICE_ONLY);
+    assert_int_equal(engine_counters(device).memory_evictions, 0);
     free(bytes);
     must_destroy(device, &small);
     must_destroy(device, &large);
@@ -252,6 +271,7 @@ static void test_higher_parts_are_asked_to_evict(void **state)
 {
     (void)state;
     NEED_DEVICE();
+    layer.heaps = LAYER_HEAPS_UNIFIED; /* no other memory to fall back to */
     vyre_device *device = engine_open(1);
     uint64_t (*before)(vyre_device * device) = device->evict;
     device->evict = evict_nothing;
@@ -332,9 +352,22 @@ typedef struct host {
     int no_mapping;
 } host;
 
+/* The first that has these; VK_MAX_MEMORY_TYPES: none. */
+static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *properties, uint32_t allowed,
+                          VkMemoryPropertyFlags wanted)
+{
+    for (uint32_t t = 0; t < properties->memoryTypeCount; t++) {
+        if (allowed >> t & 1 && (properties->memoryTypes[t].propertyFlags & wanted) == wanted) {
+            return t;
+        }
+    }
+    return VK_MAX_MEMORY_TYPES;
+}
+
 static VkResult host_create(void *user, const VkBufferCreateInfo *info, vyre_memory_use use,
                             vyre_allocated_buffer *out)
 {
+    static const VkMemoryPropertyFlags wanted[] = {L, L, L | V | C, V | C, V | C, V | C};
     host *h = user;
     vyre_device *d = h->own;
     if (h->fail_with) {
@@ -343,25 +376,33 @@ static VkResult host_create(void *user, const VkBufferCreateInfo *info, vyre_mem
         return result;
     }
     VkMemoryRequirements needs;
+    VkPhysicalDeviceMemoryProperties properties;
     assert_int_equal(d->vk.vkCreateBuffer(d->device, info, NULL, &out->buffer), VK_SUCCESS);
     d->vk.vkGetBufferMemoryRequirements(d->device, out->buffer, &needs);
+    d->vki.vkGetPhysicalDeviceMemoryProperties(d->physical, &properties);
+    uint32_t type = find_type(&properties, needs.memoryTypeBits, wanted[use]);
+    if (type == VK_MAX_MEMORY_TYPES) {
+        d->vk.vkDestroyBuffer(d->device, out->buffer, NULL);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
     VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                   .allocationSize = needs.size};
+                                   .allocationSize = needs.size,
+                                   .memoryTypeIndex = type};
     if (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) {
         memory.pNext = &flags;
     }
     VkDeviceMemory made;
     assert_int_equal(d->vk.vkAllocateMemory(d->device, &memory, NULL, &made), VK_SUCCESS);
     assert_int_equal(d->vk.vkBindBufferMemory(d->device, out->buffer, made, 0), VK_SUCCESS);
-    if (use != VYRE_MEMORY_DEVICE && use != VYRE_MEMORY_DEVICE_ONLY && !h->no_mapping) {
+    if (wanted[use] & V && !h->no_mapping) {
         assert_int_equal(d->vk.vkMapMemory(d->device, made, 0, VK_WHOLE_SIZE, 0, &out->mapped),
                          VK_SUCCESS);
     }
     out->allocation = (void *)made;
     /* Said not to be coherent, so that the library asks for flushes. */
-    out->properties = L | V;
+    out->properties = properties.memoryTypes[type].propertyFlags & ~(VkMemoryPropertyFlags)C;
     h->alive++;
     h->made++;
     h->uses[use]++;
@@ -415,10 +456,8 @@ static vyre_device *adopt(host *h, vyre_feature_chain *chain, const vyre_memory_
     return device;
 }
 
-static void test_host_callbacks_give_all_memory(void **state)
+static void give_all_memory(void)
 {
-    (void)state;
-    NEED_DEVICE();
     host h = {.own = engine_open(1)};
     vyre_memory_callbacks memory = {&h, host_create, host_destroy, host_flush, host_flush};
     vyre_feature_chain chain;
@@ -446,18 +485,38 @@ static void test_host_callbacks_give_all_memory(void **state)
     vyre_device_counters counters = engine_counters(device);
     assert_int_equal(counters.memory_allocations, h.alive);
     assert_true(counters.memory_size >= sizeof words);
-    assert_int_equal(own_of(device, 0), counters.memory_size);
+    vyre_heap heaps[VYRE_MAX_HEAPS];
+    uint64_t own = 0;
+    for (uint32_t i = vyre_device_get_memory(device, heaps); i-- > 0;) {
+        own += heaps[i].own;
+    }
+    assert_int_equal(own, counters.memory_size);
     vyre_buffer mapped = must_make(device, 16, VYRE_BUFFER_MAPPABLE | VYRE_BUFFER_DEVICE_ONLY);
     void *data = NULL;
     int coherent = 1;
-    assert_int_equal(vyre_buffer_map(device, mapped, &data, &coherent, &diag), VYRE_OK);
-    assert_int_equal(coherent, 0);
-    assert_int_equal(h.uses[VYRE_MEMORY_MAPPABLE], 1);
+    /* Without such memory it is a buffer all the same. */
+    uint32_t can = h.own->snapshot.info.mappable_memory_size > 0;
+    assert_int_equal(vyre_buffer_map(device, mapped, &data, &coherent, &diag) == VYRE_OK, can);
+    assert_true(!can || coherent == 0);
+    assert_int_equal(h.uses[VYRE_MEMORY_MAPPABLE], can);
     engine_release(&p);
     must_destroy(device, &buffer);
     vyre_device_destroy(&device);
     assert_int_equal(h.alive, 0);
     engine_close(&h.own);
+}
+
+static void test_host_callbacks_give_all_memory(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const layer_heaps heaps[] = {LAYER_HEAPS_REAL, LAYER_HEAPS_SEPARATE,
+                                        LAYER_HEAPS_MAPPABLE};
+    for (size_t i = 0; i < 2 * sizeof heaps / sizeof *heaps; i++) {
+        layer.heaps = heaps[i / 2];
+        layer.no_peeking = i % 2;
+        give_all_memory();
+    }
 }
 
 static void test_failing_callbacks_are_typed_errors(void **state)
@@ -504,6 +563,7 @@ int main(void)
         T(test_memory_limit_refuses_with_figures),
         T(test_budget_is_asked_before_the_driver),
         T(test_idle_staging_is_evicted),
+        T(test_staging_in_the_hosts_memory_takes_no_room),
         T(test_higher_parts_are_asked_to_evict),
         T(test_small_window_is_not_used_up),
         T(test_heaps_are_told),

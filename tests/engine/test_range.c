@@ -1,5 +1,6 @@
 /* Bindings larger than a descriptor may be: by addresses they are like others, by descriptors they
  * are refused. */
+#include "engine/exec/job.h"
 #include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
@@ -168,6 +169,40 @@ static void test_range_of_the_device_itself(void **state)
     engine_close(&device);
 }
 
+/* Words that compute addresses are made for what a chain's index may not reach on some driver: by
+ * bytes or by elements, whichever are too many first. */
+static void test_computed_addresses_are_chosen_by_size(void **state)
+{
+    const uint64_t gib4 = (uint64_t)1 << 32;
+    static const struct {
+        uint32_t element_size, length;
+        bool exceeds;
+    } rows[] = {
+        {1, 1u << 31, false},  {1, (1u << 31) + 1, true},
+        {2, 1u << 31, false},  {2, (1u << 31) + 1, true},
+        {4, 1u << 30, false},  {4, (1u << 30) + 1, true},
+        {8, 1u << 29, false},  {8, (1u << 29) + 1, true},
+        {16, 1u << 28, false}, {16, (1u << 28) + 1, true},
+        {4, 0, false},         {1, UINT32_MAX, true},
+    };
+    static vy_job job;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (uint32_t b = 0; b < 3; b++) {
+            memset(&job, 0, sizeof job);
+            job.element_sizes[b] = rows[i].element_size;
+            job.shape.lengths[b] = rows[i].length;
+            assert_int_equal(vy_job_exceeds_chains(&job, 3), rows[i].exceeds);
+            assert_false(vy_job_exceeds_chains(&job, b));
+        }
+    }
+    memset(&job, 0, sizeof job);
+    job.spill_size = gib4;
+    assert_false(vy_job_exceeds_chains(&job, 1));
+    job.spill_size = gib4 + 4;
+    assert_true(vy_job_exceeds_chains(&job, 1));
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
@@ -175,6 +210,7 @@ int main(void)
         T(test_range_is_no_limit_by_addresses),
         T(test_range_is_a_limit_by_descriptors),
         T(test_range_of_the_device_itself),
+        cmocka_unit_test(test_computed_addresses_are_chosen_by_size),
     };
     return cmocka_run_group_tests_name("range", tests, NULL, NULL);
 }

@@ -413,6 +413,31 @@ static void test_kernel_names_requirements(void **state)
     vyre_kernel_destroy(&k);
 }
 
+/* Division is OpFDiv there, beside which the mode was seen to spoil other values. */
+static void test_fast_math_declares_no_rounding(void **state)
+{
+    (void)state;
+    static const char body[] = "inout y : f32[]\nkernel { y[gid.x] = 1.0 / y[gid.x] }";
+    char text[160];
+    for (int fast = 0; fast < 2; fast++) {
+        vyre_kernel_params params = {.target = VYRE_TARGET_VULKAN_1_3,
+                                     .float_modes = VYRE_FLOAT_ROUNDING_RTE |
+                                                    VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE};
+        snprintf(text, sizeof text, "program a\nworkgroup 64\n%s%s", fast ? "fast_math\n" : "",
+                 body);
+        vyre_kernel *k = compile_with(text, &params);
+        bool rounding = false, zeros = false;
+        const char *name;
+        for (uint32_t i = 0; (name = vyre_kernel_requirement(k, i)) != NULL; i++) {
+            rounding |= strcmp(name, "shaderRoundingModeRTEFloat32") == 0;
+            zeros |= strcmp(name, "shaderSignedZeroInfNanPreserveFloat32") == 0;
+        }
+        assert_int_equal(rounding, !fast);
+        assert_true(zeros);
+        vyre_kernel_destroy(&k);
+    }
+}
+
 /* ---- Errors -----------------------------------------------------------------------------------
  */
 
@@ -536,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_kernel_words_are_deterministic),
         cmocka_unit_test(test_kernel_dumps_after_a_pass),
         cmocka_unit_test(test_kernel_names_requirements),
+        cmocka_unit_test(test_fast_math_declares_no_rounding),
         cmocka_unit_test(test_kernel_refuses_bad_params),
         cmocka_unit_test(test_kernel_survives_every_failed_allocation),
         cmocka_unit_test(test_schedule_survives_every_failed_allocation),

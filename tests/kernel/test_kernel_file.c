@@ -370,7 +370,7 @@ static void test_kernel_file_variants_are_not_compiled(void **state)
     drop_bytes(&file);
 }
 
-/* Joined atomics are a choice where the program has any, and old values only with reconvergence. */
+/* Joined atomics are a choice where the program has any, under maximal reconvergence. */
 static void test_kernel_file_keeps_joined_words_apart(void **state)
 {
     (void)state;
@@ -379,23 +379,28 @@ static void test_kernel_file_keeps_joined_words_apart(void **state)
                                  "n[k + 2] = 1 }\n";
     static const vyre_kernel_params kinds[4] = {
         {.aggregate = 0},
-        {.aggregate = VYRE_AGGREGATE_ALL},
+        {.aggregate = VYRE_AGGREGATE_STORAGE, .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
         {.aggregate = VYRE_AGGREGATE_ALL, .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
-        {.aggregate = VYRE_AGGREGATE_ALL, .interface = VYRE_INTERFACE_ADDRESS}};
-    static const vyre_kernel_params same[] = {
-        {.aggregate = VYRE_AGGREGATE_SHARED}, /* of which there are none */
-        {.aggregate = VYRE_AGGREGATE_STORAGE},
-        {.aggregate = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
-         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
         {.aggregate = VYRE_AGGREGATE_STORAGE,
          .interface = VYRE_INTERFACE_ADDRESS,
          .reconvergence = VYRE_RECONVERGENCE_MAXIMAL}};
+    static const vyre_kernel_params same[] = {
+        {.aggregate = VYRE_AGGREGATE_SHARED, /* of which there are none */
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_SHARED,
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_SHARED,
+         .interface = VYRE_INTERFACE_ADDRESS,
+         .reconvergence = VYRE_RECONVERGENCE_MAXIMAL},
+        {.aggregate = VYRE_AGGREGATE_ALL, .reconvergence = VYRE_RECONVERGENCE_UNIFORM}};
     vyre_kernel *kernels[4];
     for (uint32_t i = 0; i < 4; i++) {
         kernels[i] = compile_text(counts, &kinds[i]);
     }
     bytes file = save_kernels((const vyre_kernel *const *)kernels, 4);
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 4 + VY_COUNT_OF(same); i++) {
         vyre_kernel *loaded = load_kernel(file, i < 4 ? &kinds[i] : &same[i - 4]);
         assert_int_equal(vyre_kernel_is_precompiled(loaded), 1);
         expect_equal(kernels[i % 4], loaded);

@@ -106,7 +106,7 @@ static void test_a_pinned_width_and_reconvergence_are_told(void **state)
 static void test_joined_atomics_need_what_joins_them(void **state)
 {
 #define JOINS                                                                                      \
-    "VK_SUBGROUP_FEATURE_BASIC_BIT VK_SUBGROUP_FEATURE_BALLOT_BIT "                                \
+    "shaderMaximalReconvergence VK_SUBGROUP_FEATURE_BASIC_BIT VK_SUBGROUP_FEATURE_BALLOT_BIT "     \
     "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT "
     static const struct {
         const char *text;
@@ -114,16 +114,16 @@ static void test_joined_atomics_need_what_joins_them(void **state)
         vyre_reconvergence reconvergence;
         const char *wanted;
     } rows[] = {
-        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_NONE, JOINS},
-        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_NONE, ""},
-        {"atomic_add(s[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_NONE, JOINS},
-        {"atomic_add(a[0], 1)", 0, VYRE_RECONVERGENCE_MAXIMAL, ""},
-        /* Reconvergence is for old values alone. */
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_NONE, ""},
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_UNIFORM, ""},
         {"atomic_add(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, JOINS},
+        {"atomic_add(a[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_MAXIMAL, ""},
+        {"atomic_add(s[0], 1)", VYRE_AGGREGATE_SHARED, VYRE_RECONVERGENCE_MAXIMAL, JOINS},
+        {"atomic_add(a[0], 1)", 0, VYRE_RECONVERGENCE_MAXIMAL, ""},
         {"let k = atomic_add(a[0], 1)  a[k] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL,
-         "shaderMaximalReconvergence " JOINS},
-        {"let k = atomic_add(a[0], 1)  a[k] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_UNIFORM,
          JOINS},
+        {"let k = atomic_add(a[0], 1)  a[k] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_UNIFORM,
+         ""},
         {"atomic_exchange(a[0], 1)", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, ""},
         {"a[0] = 1", VYRE_AGGREGATE_ALL, VYRE_RECONVERGENCE_MAXIMAL, ""},
     };

@@ -123,13 +123,31 @@ static vyre_device *open_device(void)
     return device;
 }
 
+/* Of kernels that use subgroups for nothing else. */
+static void count_joined(void *user, vyre_kernel *kernel)
+{
+    bool is_joined = false;
+    for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
+        const vy_kernel_segment *segment = vy_kernel_get_segment(kernel, s);
+        for (uint32_t at = 5; at < segment->word_count; at += segment->words[at] >> 16) {
+            uint32_t op = segment->words[at] & 0xffff;
+            is_joined |= op == SpvOpGroupNonUniformElect || op == SpvOpGroupNonUniformBallot;
+        }
+    }
+    *(uint32_t *)user += is_joined && !vy_kernel_get_subgroups(kernel).is_used;
+}
+
 static bool run_seeds(uint64_t first, uint32_t count)
 {
-    const vy_hooks hooks = {.words = vy_validate_words};
+    uint32_t joined = 0;
+    const vy_hooks hooks = {.words = vy_validate_words, .kernel = count_joined, .user = &joined};
     vyre_device *device = vy_test_device();
+    vyre_kernel_params params;
+    vyre_device_kernel_params(device, &params);
     uint32_t bad = device ? vy_run_seeds(device, first, count, &hooks) : 1;
     vyre_device_destroy(&device);
-    return bad == 0;
+    printf("%u programs had joined atomics\n", (unsigned)joined);
+    return bad == 0 && (joined || params.reconvergence != VYRE_RECONVERGENCE_MAXIMAL);
 }
 
 /* Half of them in a process of its own: almost all of the time goes into drivers' compilers, which

@@ -3,6 +3,7 @@
  * compiled again. */
 #include "tests/support/differential.h"
 #include "tests/support/lint.h"
+#include "tools/common/validate.h"
 #include "vyre/text.h"
 
 #include <dirent.h>
@@ -14,8 +15,6 @@
 
 #include <cmocka.h>
 
-#include <spirv-tools/libspirv.h>
-
 #define SEEDS 150u
 
 static void check_module(spv_context context, const char *name, uint32_t segment,
@@ -23,7 +22,7 @@ static void check_module(spv_context context, const char *name, uint32_t segment
 {
     spv_diagnostic diagnostic = NULL;
     char message[256];
-    if (spvValidateBinary(context, info->words, info->word_count, &diagnostic) != SPV_SUCCESS) {
+    if (vy_spirv_validate(context, info->words, info->word_count, &diagnostic) != SPV_SUCCESS) {
         fail_msg("%s, segment %u, target %d: spirv-val: %s", name, segment,
                  (int)expectation->target, diagnostic ? diagnostic->error : "?");
     }
@@ -36,12 +35,14 @@ static void check_module(spv_context context, const char *name, uint32_t segment
 static void check_program(spv_context contexts[2], const char *name, const vyre_program *program)
 {
     for (uint32_t variant = 0; variant < 8; variant++) {
+        bool is_joined = variant == 3 || variant == 6;
         vyre_kernel_params params = {
             .struct_size = sizeof params,
             .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
             .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
             .aliased = variant >> 1 & 1,
-            .aggregate = variant == 3 || variant == 6 ? VYRE_AGGREGATE_ALL : 0,
+            .reconvergence = is_joined ? VYRE_RECONVERGENCE_MAXIMAL : VYRE_RECONVERGENCE_NONE,
+            .aggregate = is_joined ? VYRE_AGGREGATE_ALL : 0,
             .float_modes = variant & 1 ? 0 : VYRE_FLOAT_ROUNDING_RTE | VYRE_FLOAT_DENORM_PRESERVE};
         vyre_kernel *kernel = NULL, *again = NULL;
         vyre_diag diag;

@@ -13,11 +13,14 @@
 #include <string.h>
 
 #define VK_NO_PROTOTYPES
+#include "vyre/vulkan.h"
+
 #include <vulkan/vulkan.h>
 
 #define MEMORY_SIZE (64u << 20)
 #define ALIGNMENT   256u
 #define MAX_SLOTS   32u
+#define MAXIMAL     "VK_KHR_shader_maximal_reconvergence"
 
 /* clang-format off */
 #define FUNCTIONS(X)                                                                               \
@@ -41,6 +44,7 @@ struct gpu {
     VkDevice device;
     VkQueue queue;
     uint32_t float_modes, subgroup_size;
+    bool has_maximal;
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkDeviceAddress address;
@@ -103,8 +107,27 @@ static void read_properties(gpu *g)
     }
 }
 
+static bool find_maximal(const gpu *g)
+{
+    uint32_t count = 0;
+    PFN_vkEnumerateDeviceExtensionProperties list =
+        (PFN_vkEnumerateDeviceExtensionProperties)find(g, "vkEnumerateDeviceExtensionProperties");
+    assert_int_equal(list(g->physical, NULL, &count, NULL), VK_SUCCESS);
+    VkExtensionProperties *all = calloc(count + 1, sizeof *all);
+    assert_non_null(all);
+    assert_true(list(g->physical, NULL, &count, all) >= 0);
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        found = found || strcmp(all[i].extensionName, MAXIMAL) == 0;
+    }
+    free(all);
+    return found;
+}
+
 static void open_device(gpu *g)
 {
+    static const char *const extensions[] = {MAXIMAL};
+    vyre_maximal_reconvergence maximal = {.sType = VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE};
     VkPhysicalDeviceVulkan13Features thirteen = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     VkPhysicalDeviceVulkan12Features twelve = {
@@ -113,7 +136,10 @@ static void open_device(gpu *g)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &twelve};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &eleven};
+    bool has_extension = find_maximal(g);
+    thirteen.pNext = has_extension ? &maximal : NULL;
     ((PFN_vkGetPhysicalDeviceFeatures2)find(g, "vkGetPhysicalDeviceFeatures2"))(g->physical, &all);
+    g->has_maximal = maximal.shaderMaximalReconvergence;
     all.features.robustBufferAccess = VK_FALSE;
     const float priority = 1;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -122,7 +148,9 @@ static void open_device(gpu *g)
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &all,
                                .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue};
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = has_extension,
+                               .ppEnabledExtensionNames = extensions};
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)find(g, "vkCreateDevice");
     assert_int_equal(create(g->physical, &info, NULL, &g->device), VK_SUCCESS);
 #define X(name) g->name = (PFN_##name)find(g, #name);
@@ -248,6 +276,11 @@ uint32_t gpu_float_modes(const gpu *g)
 uint32_t gpu_subgroup_size(const gpu *g)
 {
     return g->subgroup_size;
+}
+
+bool gpu_has_maximal_reconvergence(const gpu *g)
+{
+    return g->has_maximal;
 }
 
 void gpu_prepare(gpu *g, form *f, const gpu_spec *specs, uint32_t spec_count)

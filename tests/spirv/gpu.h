@@ -22,6 +22,7 @@ void gpu_close(gpu *g);
 /* The VYRE_FLOAT_* modes that the device has. */
 uint32_t gpu_float_modes(const gpu *g);
 uint32_t gpu_subgroup_size(const gpu *g);
+bool gpu_has_maximal_reconvergence(const gpu *g);
 
 /* Emits the form with the device's float modes, judges it, and makes a pipeline of it, which the
  * next one replaces. */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 void judge_valid(const uint32_t *words, uint32_t word_count, vyre_target target);
+/* For words that are made wrong. */
+bool judge_is_valid(const uint32_t *words, uint32_t word_count, vyre_target target);
 
 /* Compares with tests/spirv/golden/NAME.spvasm; rewrites it where VYRE_UPDATE_GOLDEN is set. */
 void judge_golden(const uint32_t *words, uint32_t word_count, const char *name);

@@ -20,6 +20,7 @@ static void check(const construct *row, vyre_target target, vyre_interface inter
     row->build(&f);
     f.options.target = target;
     f.options.interface = interface;
+    f.options.wide = strstr(suffix, ".wide") != NULL;
     f.options.float_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE;
     form_emit(&f);
     snprintf(name, sizeof name, "%s%s", row->name, suffix);
@@ -64,11 +65,14 @@ static void test_address_constructs_match_stored_assembly(void **state)
     static const char *const names[] = {"copy",   "atomics",        "record", "spill",
                                         "tables", "small_elements", "vectors"};
     static const char *const names12[] = {"copy", "atomics"};
+    static const char *const names_wide[] = {"copy", "spill", "small_elements"};
     (void)state;
     check_some(names, VY_COUNT_OF(names), VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS,
                ".address");
     check_some(names12, VY_COUNT_OF(names12), VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_ADDRESS,
                ".address.vulkan12");
+    check_some(names_wide, VY_COUNT_OF(names_wide), VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS,
+               ".address.wide");
 }
 
 static void test_debugging_data_matches_stored_assembly(void **state)

@@ -61,14 +61,23 @@ static uint32_t turn(form *f, vyre_type type, uint32_t value)
     return form_ins(f, VY_SSA_COMPOSE, type, 0, parts[0], parts[1], parts[2], parts[3]);
 }
 
-static void check_copy(vyre_type type, vyre_interface interface, vyre_target target)
+/* Ways to reach memory: by descriptors, by addresses, and by addresses computed for each access. */
+typedef enum way { DESCRIPTORS, ADDRESSES, COMPUTED, WAYS } way;
+
+static void set_way(form *f, way by)
+{
+    f->options.interface = by ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
+    f->options.wide = by == COMPUTED;
+}
+
+static void check_copy(vyre_type type, way by, vyre_target target)
 {
     uint8_t in[N * 16], out[N * 16], wanted[16];
     uint32_t size = vyre_type_size(type), count = vy_type_components(type);
     const gpu_buffer buffers[] = {{in, N * size, N}, {out, N * size, N - 3}};
     form f;
     form_init(&f);
-    f.options.interface = interface;
+    set_way(&f, by);
     f.options.target = target;
     make_elements(type, in);
     memset(out, 0xee, sizeof out);
@@ -107,10 +116,10 @@ static void test_elements_of_every_type(void **state)
 {
     (void)state;
     for (size_t t = 0; device && t < VY_COUNT_OF(types); t++) {
-        check_copy(types[t], VYRE_INTERFACE_DESCRIPTOR, VYRE_TARGET_VULKAN_1_3);
-        check_copy(types[t], VYRE_INTERFACE_ADDRESS, VYRE_TARGET_VULKAN_1_3);
-        check_copy(types[t], VYRE_INTERFACE_DESCRIPTOR, VYRE_TARGET_VULKAN_1_2);
-        check_copy(types[t], VYRE_INTERFACE_ADDRESS, VYRE_TARGET_VULKAN_1_2);
+        for (int by = 0; by < WAYS; by++) {
+            check_copy(types[t], (way)by, VYRE_TARGET_VULKAN_1_3);
+            check_copy(types[t], (way)by, VYRE_TARGET_VULKAN_1_2);
+        }
     }
 }
 
@@ -140,7 +149,7 @@ static void test_loads_outside_give_zero(void **state)
 }
 
 /* out[i] = in[index[i]] */
-static void check_indices(vyre_type index, uint32_t length, vyre_interface interface)
+static void check_indices(vyre_type index, uint32_t length, way by)
 {
     const uint64_t at[N] = {0,
                             1,
@@ -167,7 +176,7 @@ static void check_indices(vyre_type index, uint32_t length, vyre_interface inter
         {in, sizeof in, length}, {indices, N * got, N}, {out, sizeof out, N}};
     form f;
     form_init(&f);
-    f.options.interface = interface;
+    set_way(&f, by);
     uint32_t from = form_buffer(&f, VYRE_BUFFER_IN, "from", VYRE_TYPE_U32);
     uint32_t places = form_buffer(&f, VYRE_BUFFER_IN, "places", index);
     uint32_t to = form_buffer(&f, VYRE_BUFFER_OUT, "to", VYRE_TYPE_U32);
@@ -191,8 +200,9 @@ static void test_indices_of_every_type(void **state)
     static const vyre_type indices[] = {VYRE_TYPE_U32, VYRE_TYPE_I32, VYRE_TYPE_U64};
     (void)state;
     for (size_t t = 0; device && t < VY_COUNT_OF(indices); t++) {
-        check_indices(indices[t], 7, VYRE_INTERFACE_DESCRIPTOR);
-        check_indices(indices[t], 7, VYRE_INTERFACE_ADDRESS);
+        for (int by = 0; by < WAYS; by++) {
+            check_indices(indices[t], 7, (way)by);
+        }
     }
 }
 

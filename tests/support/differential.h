@@ -14,7 +14,7 @@ typedef struct vy_mode {
     bool optimised; /* the words went through spirv-opt -O */
     bool debug;     /* names and lines in the words */
     bool resident;  /* resident buffers, not borrowed memory */
-    bool joined;    /* atomics, within subgroups */
+    bool joined;    /* atomics, within subgroups: maximal reconvergence */
 } vy_mode;
 
 /* The mode of a seed, among those that the device has. */

@@ -16,7 +16,10 @@
 vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
 {
     vyre_device_info info;
+    vyre_kernel_params params;
     vyre_device_get_info(device, &info);
+    vyre_device_kernel_params(device, &params);
+    bool can_join = params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL;
     uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u;
     bits ^= bits >> 29;
     vy_mode mode = {.interface = bits >> 8 & 1 && info.has_addresses ? VYRE_INTERFACE_ADDRESS
@@ -26,7 +29,7 @@ vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
                     .optimised = (bits >> 12 & 3) == 0,
                     .debug = (bits >> 14 & 3) == 0,
                     .resident = bits >> 16 & 1,
-                    .joined = bits >> 17 & 1};
+                    .joined = bits >> 17 & 1 && can_join};
     return mode;
 }
 

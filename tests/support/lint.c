@@ -134,6 +134,27 @@ static uint32_t addressed_binding(lint *l, uint32_t id)
     return rank < bindings ? rank : rank + VY_HIDDEN_RECORDS;
 }
 
+/* The address whose word `part` a sum begins with, or 0. */
+static uint32_t summed_from(lint *l, uint32_t id, uint32_t part)
+{
+    for (int i = 0; i < 2 && opcode(l, id) == SpvOpIAdd; i++) {
+        id = get(l, id)->at[3];
+    }
+    const uint32_t *word = opcode(l, id) == SpvOpCompositeExtract ? get(l, id)->at : NULL;
+    return word && word[0] >> 16 == 5 && word[4] == part ? word[3] : 0;
+}
+
+/* What an element's address was made of by adding to its words; else the address itself. */
+static uint32_t address_before_sums(lint *l, uint32_t id)
+{
+    const definition *words = get(l, id);
+    if (opcode(l, id) != SpvOpCompositeConstruct || words->at[0] >> 16 != 5) {
+        return id;
+    }
+    uint32_t low = summed_from(l, words->at[3], 0), high = summed_from(l, words->at[4], 1);
+    return low && low == high ? low : id;
+}
+
 static void collect_address(lint *l, const uint32_t *at)
 {
     const definition *type = get(l, at[1]);
@@ -142,7 +163,8 @@ static void collect_address(lint *l, const uint32_t *at)
     }
     /* To elements of 8 and 16 bits by way of a 64-bit integer. */
     bool is_wide = (at[0] & 0xffff) == SpvOpConvertUToPtr && opcode(l, at[3]) == SpvOpBitcast;
-    uint32_t binding = addressed_binding(l, is_wide ? get(l, at[3])->at[3] : at[3]);
+    uint32_t address = address_before_sums(l, is_wide ? get(l, at[3])->at[3] : at[3]);
+    uint32_t binding = addressed_binding(l, address);
     if (type->at[2] != SpvStorageClassPhysicalStorageBuffer || binding >= MAX_SLOTS) {
         wrong(l, "pointer %%%u is made of something that is no address", at[2]);
         return;
@@ -208,6 +230,8 @@ static uint32_t result_word(uint32_t op)
     case SpvOpVariable:
     case SpvOpLoad:
     case SpvOpCompositeConstruct:
+    case SpvOpCompositeExtract:
+    case SpvOpIAdd:
     case SpvOpBitcast:
     case SpvOpConvertUToPtr:
     case SpvOpAccessChain:
@@ -293,11 +317,21 @@ static void collect(lint *l, const uint32_t *at, uint32_t count)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
+static bool is_wide_number(lint *l, uint32_t type)
+{
+    uint32_t op = opcode(l, type);
+    return (op == SpvOpTypeInt || op == SpvOpTypeFloat) && get(l, type)->at[2] == 64;
+}
+
 static void rule_opcode(lint *l, const uint32_t *at)
 {
     uint32_t op = at[0] & 0xffff;
-    if (op == SpvOpNop || op == SpvOpSRem || op == SpvOpSMod || op == SpvOpFOrdNotEqual) {
+    if (op == SpvOpNop || op == SpvOpSRem || op == SpvOpSMod || op == SpvOpFOrdNotEqual ||
+        op == SpvOpUndef || op == SpvOpArrayLength) {
         wrong(l, "opcode %u is never to be emitted", op);
+    }
+    if (op == SpvOpSelect && is_wide_number(l, at[1])) {
+        wrong(l, "%%%u is a choice of 64 bits", at[2]);
     }
     if (op == SpvOpExtInst && at[3] == l->glsl &&
         (at[4] == GLSLstd450FMin || at[4] == GLSLstd450FMax || at[4] == GLSLstd450FClamp)) {

@@ -24,6 +24,9 @@ static uint32_t size_of(const machine *m, uint32_t type)
 {
     const uint32_t *op = at_id(m, type);
     switch (op[0] & 0xffff) {
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
+        return op[2] > 32 ? 2 : 1;
     case SpvOpTypeVector:
         return op[3];
     case SpvOpTypeArray:
@@ -72,7 +75,7 @@ static void write_constant(const machine *m, uint32_t id, uint32_t *out)
     uint32_t code = op[0] & 0xffff;
     switch (code) {
     case SpvOpConstant:
-        out[0] = op[3];
+        memcpy(out, op + 3, ((op[0] >> 16) - 3) * sizeof *out);
         break;
     case SpvOpSpecConstant:
     case SpvOpSpecConstantFalse: {
@@ -248,7 +251,14 @@ static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
     }
 }
 
-/* Words between the base and what the indices lead to, which are numbers with a sign. */
+static bool is_small(const machine *m, uint32_t type)
+{
+    const uint32_t *row = at_id(m, type);
+    return (row[0] & 0xffff) == SpvOpTypeInt && row[2] < 32;
+}
+
+/* Words between the base and what the indices lead to, which are numbers with a sign. Elements of
+ * less than a word are only reached by index 0. */
 static int64_t chain_words(const machine *m, const uint32_t *op)
 {
     uint32_t type = at_id(m, at_id(m, op[3])[1])[3];
@@ -263,6 +273,7 @@ static int64_t chain_words(const machine *m, const uint32_t *op)
             type = row[2 + index];
         } else {
             type = row[2];
+            assert_true(index == 0 || !is_small(m, type));
             words += (int64_t)(int32_t)index * size_of(m, type);
         }
     }
@@ -306,6 +317,13 @@ static void run_wide(machine *m, const uint32_t *op)
     uint64_t product = machine_product(op[0] & 0xffff, m->values[op[3]][0], m->values[op[4]][0]);
     m->values[op[2]][0] = (uint32_t)product;
     m->values[op[2]][1] = (uint32_t)(product >> 32);
+}
+
+static void run_convert(machine *m, const uint32_t *op)
+{
+    uint32_t width = at_id(m, op[1])[2], value = m->values[op[3]][0];
+    m->values[op[2]][0] = width < 32 ? value & ((1u << width) - 1) : value;
+    m->values[op[2]][1] = 0;
 }
 
 static void run_load(machine *m, const uint32_t *op)
@@ -360,10 +378,15 @@ static void run_plain(machine *m, const uint32_t *op)
         }
         return;
     case SpvOpBitcast:
+    case SpvOpConvertUToPtr:
         memcpy(m->values[op[2]], m->values[op[3]], sizeof m->values[0]);
         return;
-    case SpvOpSelect:
-        m->values[op[2]][0] = m->values[m->values[op[3]][0] ? op[4] : op[5]][0];
+    case SpvOpUConvert:
+        run_convert(m, op);
+        return;
+    case SpvOpSelect: /* by one condition */
+        memcpy(m->values[op[2]], m->values[m->values[op[3]][0] ? op[4] : op[5]],
+               sizeof m->values[0]);
         return;
     case SpvOpExtInst:
         m->values[op[2]][0] =

@@ -69,6 +69,10 @@ uint32_t machine_glsl(const machine *m, uint32_t function, uint32_t a, uint32_t 
         return a < b ? a : b;
     case GLSLstd450UMax:
         return a > b ? a : b;
+    case GLSLstd450SMin:
+        return as_signed(a) < as_signed(b) ? a : b;
+    case GLSLstd450SMax:
+        return as_signed(a) > as_signed(b) ? a : b;
     case GLSLstd450NMin:
         return isnan(x) ? b : isnan(y) ? a : y < x ? b : a;
     case GLSLstd450NMax:

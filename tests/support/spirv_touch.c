@@ -296,6 +296,7 @@ static void follow(reader *r, const uint32_t *w, uint32_t function)
         }
         break;
     case SpvOpShiftLeftLogical:
+    case SpvOpIAdd: /* an address and what is added to it */
         set(r, w[2], get(r, w[3]));
         break;
     case SpvOpSelect:

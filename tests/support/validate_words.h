@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #ifdef VYRE_HAVE_SPIRV_TOOLS
-#include <spirv-tools/libspirv.h>
+#include "tools/common/validate.h"
 
 /* As vy_hooks.words. */
 static inline bool vy_validate_words(const uint32_t *words, uint32_t count, vyre_target target,
@@ -17,7 +17,7 @@ static inline bool vy_validate_words(const uint32_t *words, uint32_t count, vyre
     spv_context context = spvContextCreate(target == VYRE_TARGET_VULKAN_1_3 ? SPV_ENV_VULKAN_1_3
                                                                             : SPV_ENV_VULKAN_1_2);
     spv_diagnostic diagnostic = NULL;
-    bool ok = spvValidateBinary(context, words, count, &diagnostic) == SPV_SUCCESS;
+    bool ok = vy_spirv_validate(context, words, count, &diagnostic) == SPV_SUCCESS;
     snprintf(message, size, "%s", diagnostic ? diagnostic->error : "");
     spvDiagnosticDestroy(diagnostic);
     spvContextDestroy(context);

@@ -36,11 +36,14 @@ typedef struct layer_event {
     uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
 } layer_event;
 
-/* Memory as the layer says it is; whatever it says, it is the device's first type. */
+/* Memory as the layer says it is; whatever it says, it is the device's first type that can be
+ * mapped. */
 typedef enum layer_heaps {
     LAYER_HEAPS_REAL,
     LAYER_HEAPS_SEPARATE, /* 0: the device's, not mappable; 1: the host's */
-    LAYER_HEAPS_REBAR     /* and 2: 256 MiB of both */
+    LAYER_HEAPS_REBAR,    /* and 2: 256 MiB of both */
+    LAYER_HEAPS_MAPPABLE, /* as SEPARATE, and all of 0 by another type; type 0 is of no use */
+    LAYER_HEAPS_UNIFIED   /* 0: the device's, every type mappable */
 } layer_heaps;
 
 #define LAYER_ATOM        256u
@@ -74,6 +77,8 @@ typedef struct layer_settings {
     uint32_t offset_alignment; /* minStorageBufferOffsetAlignment */
     uint32_t max_allocations;  /* maxMemoryAllocationCount: more fail with TOO_MANY_OBJECTS */
     layer_heaps heaps;
+    bool no_peeking; /* of `heaps`, the layer reads only what the engine can map, as it must where
+                        they are real: kernels by blocks elsewhere are not judged */
     uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
     /* The n-th call (from 1) that can fail gives `failure`, and is not made. 0: none. */
     uint32_t fail_at;

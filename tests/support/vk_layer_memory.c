@@ -38,28 +38,40 @@ void layer_reset_memory(void)
 
 #define DEVICE_LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define HOST_MEMORY  (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+#define CACHED       (HOST_MEMORY | VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
 
 static uint32_t real_type; /* the device's own that all played ones are: it can be mapped */
+
+/* Types with their heaps: 0, the device's; 1, the host's; 2, a small window. */
+static const struct {
+    VkMemoryType types[5];
+    uint32_t type_count, heap_count;
+} plays[] = {
+    [LAYER_HEAPS_SEPARATE] = {{{DEVICE_LOCAL, 0}, {HOST_MEMORY, 1}, {CACHED, 1}}, 3, 2},
+    [LAYER_HEAPS_REBAR] =
+        {{{DEVICE_LOCAL, 0}, {HOST_MEMORY, 1}, {CACHED, 1}, {DEVICE_LOCAL | HOST_MEMORY, 2}}, 4, 3},
+    [LAYER_HEAPS_MAPPABLE] = {{{0, 1},
+                               {DEVICE_LOCAL, 0},
+                               {HOST_MEMORY, 1},
+                               {CACHED, 1},
+                               {DEVICE_LOCAL | HOST_MEMORY, 0}},
+                              5,
+                              2},
+    [LAYER_HEAPS_UNIFIED] = {{{DEVICE_LOCAL | HOST_MEMORY, 0}, {DEVICE_LOCAL | CACHED, 0}}, 2, 1},
+};
 
 static void play_heaps(VkPhysicalDeviceMemoryProperties *p)
 {
     for (uint32_t i = p->memoryTypeCount; i-- > 0;) {
         real_type = (p->memoryTypes[i].propertyFlags & HOST_MEMORY) == HOST_MEMORY ? i : real_type;
     }
-    uint64_t size = p->memoryHeaps[0].size;
-    p->memoryHeapCount = 2;
-    p->memoryHeaps[0] = (VkMemoryHeap){size / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
-    p->memoryHeaps[1] = (VkMemoryHeap){size / 2, 0};
-    p->memoryTypeCount = 3;
-    p->memoryTypes[0] = (VkMemoryType){DEVICE_LOCAL, 0};
-    p->memoryTypes[1] = (VkMemoryType){HOST_MEMORY, 1};
-    p->memoryTypes[2] = (VkMemoryType){HOST_MEMORY | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 1};
-    if (layer.heaps == LAYER_HEAPS_REBAR) {
-        p->memoryHeaps[2] = (VkMemoryHeap){LAYER_REBAR_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
-        p->memoryHeapCount = 3;
-        p->memoryTypes[3] = (VkMemoryType){DEVICE_LOCAL | HOST_MEMORY, 2};
-        p->memoryTypeCount = 4;
-    }
+    uint64_t half = p->memoryHeaps[0].size / 2;
+    p->memoryHeapCount = plays[layer.heaps].heap_count;
+    p->memoryHeaps[0] = (VkMemoryHeap){half, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    p->memoryHeaps[1] = (VkMemoryHeap){half, 0};
+    p->memoryHeaps[2] = (VkMemoryHeap){LAYER_REBAR_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    p->memoryTypeCount = plays[layer.heaps].type_count;
+    memcpy(p->memoryTypes, plays[layer.heaps].types, sizeof plays[layer.heaps].types);
 }
 
 void layer_play_memory(VkPhysicalDeviceMemoryProperties *p)
@@ -158,7 +170,7 @@ static void note_memory(VkDevice device, VkDeviceMemory handle, const VkMemoryAl
                   .heap = type.heapIndex,
                   .is_mappable = type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT};
     void *mapped = NULL;
-    bool can = is_mappable_really || m->is_mappable;
+    bool can = (is_mappable_really && !layer.no_peeking) || m->is_mappable;
     if (can && layer_below.vkMapMemory &&
         layer_below.vkMapMemory(device, handle, 0, VK_WHOLE_SIZE, 0, &mapped) == VK_SUCCESS) {
         m->mapped = mapped;

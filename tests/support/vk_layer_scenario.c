@@ -119,11 +119,11 @@ static bool fail_call(runner *r, const char *only, uint32_t n, VkResult failure)
     return true;
 }
 
-/* How many calls of the same command come before. */
-static uint32_t occurrence(const layer_command_errors **calls, uint32_t at)
+/* How many calls of the same command come before, from the first that is to fail. */
+static uint32_t occurrence(const layer_command_errors **calls, uint32_t first, uint32_t at)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < at; i++) {
+    for (uint32_t i = first; i < at; i++) {
         count += calls[i] == calls[at];
     }
     return count;
@@ -183,22 +183,38 @@ static void fail_behind(runner *r)
     r->settings.fail_then = NULL;
 }
 
-uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
+/* A run without a failure, and what came before the part that is to fail. */
+static layer_scenario_start run_well(runner *r)
 {
-    runner r = {.params = params, .settings = layer};
     vy_fail_allocator host = {0};
     vyre_diag diag;
-    vyre_result code = run(&r, &r.settings, &host, &diag);
+    vyre_result code = run(r, &r->settings, &host, &diag);
     if (code != VYRE_OK) {
         fail_msg("without a failure: %s: %s", vyre_result_name(code), diag.message);
     }
-    check(&r, code, &diag, &host, "nothing", 0);
+    check(r, code, &diag, &host, "nothing", 0);
+    return r->params->start ? *r->params->start : (layer_scenario_start){0};
+}
+
+static void fail_rest(runner *r)
+{
+    fail_timed(r, "vkGetSemaphoreCounterValue");
+    fail_timed(r, "vkGetCalibratedTimestampsEXT");
+    r->settings.slow_polls = true;
+    fail_timed(r, "vkWaitSemaphores");
+    fail_behind(r);
+}
+
+uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
+{
+    runner r = {.params = params, .settings = layer};
+    layer_scenario_start start = run_well(&r);
     const layer_command_errors **calls = calloc(MAX_CALLS, sizeof(void *));
     assert_non_null(calls);
     uint32_t count = layer_fallible_list(calls, MAX_CALLS), misses = 0;
-    assert_true(count > 0 && count < MAX_CALLS);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t results = result_count(calls[i]), before = occurrence(calls, i);
+    assert_true(count > start.calls && count < MAX_CALLS);
+    for (uint32_t i = start.calls; i < count; i++) {
+        uint32_t results = result_count(calls[i]), before = occurrence(calls, start.calls, i);
         for (uint32_t k = 0; k < results; k++) {
             bool is_due = params->is_exhaustive || before < EVERY_RESULT || before % results == k;
             misses += is_due && !fail_call(&r, NULL, i + 1, calls[i]->results[k]);
@@ -211,11 +227,9 @@ uint32_t layer_scenario_fail_calls(const layer_scenario_params *params)
     if (misses * 10 > r.runs) {
         fail_msg("%u of %u calls to be failed were not made", (unsigned)misses, (unsigned)r.runs);
     }
-    fail_timed(&r, "vkGetSemaphoreCounterValue");
-    fail_timed(&r, "vkGetCalibratedTimestampsEXT");
-    r.settings.slow_polls = true;
-    fail_timed(&r, "vkWaitSemaphores");
-    fail_behind(&r);
+    if (!params->start) {
+        fail_rest(&r);
+    }
     layer_reset();
     return r.runs;
 }
@@ -224,8 +238,9 @@ uint32_t layer_scenario_fail_allocations(const layer_scenario_params *params, ui
 {
     runner r = {.params = params, .settings = layer};
     vyre_diag diag;
+    uint32_t start = params->start ? run_well(&r).allocations : 0;
     bool is_last = false;
-    for (uint32_t n = 1; !is_last; n += n < FIRST_EVERY ? 1 : stride) {
+    for (uint32_t n = start + 1; !is_last; n += n < start + FIRST_EVERY ? 1 : stride) {
         vy_fail_allocator host = {.fail_at = n};
         vyre_result code = run(&r, &r.settings, &host, &diag);
         is_last = host.calls < n;

@@ -10,6 +10,12 @@
  * again after it has to succeed, unless the device is lost; the scenario checks that. */
 typedef vyre_result layer_scenario(const vyre_allocator *allocator, void *user, vyre_diag *diag);
 
+/* What comes before the part of a scenario that is to fail, such as opening the device, which takes
+ * some drivers a second. */
+typedef struct layer_scenario_start {
+    uint32_t calls, allocations;
+} layer_scenario_start;
+
 typedef struct layer_scenario_params {
     layer_scenario *run;
     void *user;
@@ -19,6 +25,9 @@ typedef struct layer_scenario_params {
     /* Every call with every result; otherwise the first two of each command with every one, and
      * the others with one in turn. */
     bool is_exhaustive;
+    /* NULL, or written by the scenario: only what comes behind it fails, and of that neither calls
+     * that depend on the time nor those that are made where others have failed. */
+    const layer_scenario_start *start;
 } layer_scenario_params;
 
 /* Under the settings as they are. Fails the test where an error has no type or no fix, where

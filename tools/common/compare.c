@@ -10,8 +10,9 @@
 #define SHOWN 3u
 
 /* What fast_math may do to one operation: Vulkan's widest bound for an f32 operator is 2.5 ULP, and
- * contraction and reordering add to it. */
-#define FAST_MATH_ULP 16.0
+ * contraction and reordering add to it; denormals may be flushed. */
+#define FAST_MATH_ULP      16.0
+#define FAST_MATH_ABSOLUTE 0x1p-126
 
 /* Sums of floats in another order: as many roundings as terms, which mostly cancel out. */
 #define ORDER_ULP 64.0
@@ -51,7 +52,7 @@ vy_tolerance_used vy_run_tolerance(const vyre_program *program, double ulp)
 {
     vy_tolerance_used used = {0};
     if (program->fast_math) {
-        widen_tolerance(&used, FAST_MATH_ULP, 0, "fast_math");
+        widen_tolerance(&used, FAST_MATH_ULP, FAST_MATH_ABSOLUTE, "fast_math");
     }
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         vyre_op op = (vyre_op)program->exprs.data[i].op;

@@ -245,6 +245,9 @@ static vyre_result make_program(way *w, const char *shared, const char *body, ui
              "inout n : u32[256]\n%skernel {\n%s}\n",
              shared, body);
     vyre_device_kernel_params(device, &params);
+    if (aggregate && params.reconvergence != VYRE_RECONVERGENCE_MAXIMAL) {
+        return VYRE_ERROR_UNSUPPORTED_FEATURE; /* nothing would be joined */
+    }
     params.aggregate = aggregate;
     vyre_result result = vyre_program_parse(text, strlen(text), "atomics", NULL, &program, diag);
     if (result == VYRE_OK) {

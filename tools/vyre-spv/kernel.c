@@ -76,8 +76,7 @@ static bool is_distinct(const input *in, const vyre_kernel_params *params, bool 
     uint32_t joined =
         vy_spirv_aggregates(in->source.program, params->aggregate, params->reconvergence);
     bool is_flow_asked = params->reconvergence != VYRE_RECONVERGENCE_NONE;
-    return (joined || !params->aggregate) &&
-           (has_subgroups || (joined & VYRE_AGGREGATE_OLD) || !is_flow_asked);
+    return (joined || !params->aggregate) && (has_subgroups || joined || !is_flow_asked);
 }
 
 static vyre_result compile_all(const command *c, const input *in, vyre_kernel **kernels,

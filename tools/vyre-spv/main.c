@@ -49,9 +49,8 @@ static const vy_option options[] = {
      "print the SSA form of every segment after that pass, or after all"},
     {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
     {"--aggregate", OPTION_AGGREGATE, NULL,
-     "join atomics of one place within subgroups, where nothing reads the old\n"
-     "values (kernel files: words with and without, and for devices with\n"
-     "maximal reconvergence where something reads them too)"},
+     "join atomics of one place within subgroups, for devices with maximal\n"
+     "reconvergence (kernel files: words with and without)"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
@@ -233,6 +232,8 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .target = c->target,
                                  .interface = c->interface,
                                  .debug = c->debug,
+                                 .reconvergence = c->aggregate ? VYRE_RECONVERGENCE_MAXIMAL
+                                                               : VYRE_RECONVERGENCE_NONE,
                                  .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,

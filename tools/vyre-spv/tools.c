@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #ifdef VYRE_HAVE_SPIRV_TOOLS
-#include <spirv-tools/libspirv.h>
+#include "tools/common/validate.h"
 #endif
 
 static const vy_loc nowhere = {0, 0};
@@ -32,23 +32,59 @@ static vyre_result complain(spv_diagnostic message, const module *m, const char 
     return result;
 }
 
+/* A copy for SPIRV-Tools that cannot read maximal reconvergence: with another mode in its place. */
+static uint32_t *copy_with_known_mode(const module *m)
+{
+    uint32_t *copy = malloc(m->count * sizeof *copy);
+    if (!copy) {
+        return NULL;
+    }
+    memcpy(copy, m->words, m->count * sizeof *copy);
+    for (size_t at = 5; at < m->count; at += copy[at] >> 16) {
+        if (vy_is_maximal_mode(copy + at, copy[at] >> 16)) {
+            copy[at + 2] = SpvExecutionModeSubgroupUniformControlFlowKHR;
+        }
+    }
+    return copy;
+}
+
+/* The text of that copy, with the mode's own name. */
+static void append_with_own_mode(const char *text, size_t length, vy_text *out)
+{
+    static const char other[] = " SubgroupUniformControlFlowKHR\n";
+    for (const char *found; (found = strstr(text, other)) != NULL;) {
+        vy_text_append(out, text, (size_t)(found - text));
+        vy_text_printf(out, " MaximallyReconvergesKHR\n");
+        length -= (size_t)(found - text) + sizeof other - 1;
+        text = found + sizeof other - 1;
+    }
+    vy_text_append(out, text, length);
+}
+
 vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
 {
     spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
     if (!context) {
         return vy_diag_no_memory(diag);
     }
+    uint32_t *copy = vy_can_parse(context, m->words, m->count) ? NULL : copy_with_known_mode(m);
     spv_text text = NULL;
     spv_diagnostic message = NULL;
     uint32_t options = SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
     vyre_result result = VYRE_OK;
-    if (spvBinaryToText(context, m->words, m->count, options, &text, &message) == SPV_SUCCESS) {
-        vy_text_append(out, text->str, text->length);
+    if (spvBinaryToText(context, copy ? copy : m->words, m->count, options, &text, &message) ==
+        SPV_SUCCESS) {
+        if (copy) {
+            append_with_own_mode(text->str, text->length, out);
+        } else {
+            vy_text_append(out, text->str, text->length);
+        }
         spvDiagnosticDestroy(message);
     } else {
         result = complain(message, m, "the module cannot be disassembled", diag);
     }
     spvTextDestroy(text);
+    free(copy);
     spvContextDestroy(context);
     return result;
 }
@@ -60,10 +96,9 @@ vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
     if (!context) {
         return vy_diag_no_memory(diag);
     }
-    struct spv_const_binary_t binary = {m->words, m->count};
     spv_diagnostic message = NULL;
     vyre_result result = VYRE_OK;
-    if (spvValidate(context, &binary, &message) == SPV_SUCCESS) {
+    if (vy_spirv_validate(context, m->words, m->count, &message) == SPV_SUCCESS) {
         spvDiagnosticDestroy(message);
     } else {
         result = complain(message, m, "the module is not valid", diag);
