@@ -70,7 +70,7 @@ static inline void vyre_control_params_init(vyre_control_params *params)
 
 /* Writes the whole buffer; its observables (behind word 160) become 0. With slot_count each
  * priority gets a fifth of the slots, and NORMAL what is left over. Errors: a size that no control
- * buffer has, more tenants than there are masks. */
+ * buffer has, more tenants than there are masks, more slots than VYRE_MAX_SLOTS. */
 VYRE_API VYRE_CHECK vyre_result vyre_control_encode(const vyre_control_params *params,
                                                     void *control, size_t size, vyre_diag *diag);
 
@@ -125,8 +125,8 @@ typedef enum vyre_opcode {
 
 /* System: up to 7, 0xfff0 to 0xffff, and all with bit 31; the others are users'. */
 VYRE_API int vyre_opcode_is_system(uint32_t opcode);
-/* Those that a slot may have: users', and of the system's those with a meaning but LOAD_MISS, which
- * only the kernel writes. */
+/* Those that a slot may have: users', and of the system's those with a meaning (DFA_STEP has none)
+ * but LOAD_MISS, which only the kernel writes. */
 VYRE_API int vyre_opcode_is_publishable(uint32_t opcode);
 /* A tenant's own opcode: 0x40000000 + tenant * 2^20 + local. Errors: no such tenant or local. */
 VYRE_API VYRE_CHECK vyre_result vyre_opcode_of_tenant(uint32_t tenant, uint32_t local,
@@ -311,9 +311,10 @@ typedef struct vyre_debug_record {
  * records. */
 VYRE_API VYRE_CHECK vyre_result vyre_debug_log_query_size(uint32_t record_count, size_t *out_size,
                                                           vyre_diag *diag);
-/* Up to `capacity` records, the oldest first. The kernel reserves before it looks whether there is
- * room, so a cursor beyond the log counts what was lost: into *out_lost_count, and without it
- * (NULL) that is an error. Errors: a size that no log has, a cursor that is no multiple of 4. */
+/* Up to `capacity` records, the oldest first, and into *out_count how many the log has; out_records
+ * may be NULL for capacity 0. The kernel reserves before it looks whether there is room, so a
+ * cursor beyond the log counts what was lost: into *out_lost_count, and without it (NULL) that is
+ * an error. Errors: a size that no log has, a cursor that is no multiple of 4. */
 VYRE_API VYRE_CHECK vyre_result vyre_debug_log_read(const void *log, size_t size,
                                                     vyre_debug_record *out_records,
                                                     uint32_t capacity, uint32_t *out_count,
