@@ -116,15 +116,15 @@ vyre_result vyre_control_read(const void *control, size_t size, vyre_control_rep
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "out_report is NULL. Fix: pass where the report goes");
     }
-    uint32_t fault = vy_mk_get(control, VYRE_CONTROL_FAULT_SLOT);
+    uint32_t fault = vy_mk_get(control, VYRE_CONTROL_FIRST_FAULT);
     *out_report = (vyre_control_report){
         .done_count = vy_mk_get(control, VYRE_CONTROL_DONE_COUNT),
         .denied_count = vy_mk_get(control, VYRE_CONTROL_DENIED_COUNT),
         .fault_count = vy_mk_get(control, VYRE_CONTROL_FAULT_COUNT),
         .unknown_count = vy_mk_get(control, VYRE_CONTROL_UNKNOWN_COUNT),
         .requeue_count = vy_mk_get(control, VYRE_CONTROL_REQUEUE_COUNT),
-        .fault_slot = fault ? fault - 1 : VYRE_DIAG_NONE,
-        .fault_code = fault ? vy_mk_get(control, VYRE_CONTROL_FAULT_CODE) : 0,
+        .fault_slot = fault ? VYRE_MAX_SLOTS - 1 - (fault >> 8) : VYRE_DIAG_NONE,
+        .fault_code = fault & 0xff,
         .epoch = vy_mk_get(control, VYRE_CONTROL_EPOCH),
         .cursor = vy_mk_get(control, VYRE_CONTROL_CURSOR),
         .shutdown = vy_mk_get(control, VYRE_CONTROL_SHUTDOWN) != 0,

@@ -33,8 +33,8 @@ typedef enum vyre_control_word {
     VYRE_CONTROL_CURSOR = 141,            /* slots that were looked at */
     VYRE_CONTROL_DENIED_COUNT = 142,      /* slots whose tenant may not run; they stay published */
     VYRE_CONTROL_FAULT_COUNT = 143,
-    VYRE_CONTROL_FAULT_SLOT = 144,    /* of the fault in the lowest slot: its number + 1, 0: none */
-    VYRE_CONTROL_FAULT_CODE = 145,    /* its vyre_slot_fault */
+    /* Of the fault in the lowest slot: (0xfffff - slot) * 256 + its vyre_slot_fault; 0: none. */
+    VYRE_CONTROL_FIRST_FAULT = 144,
     VYRE_CONTROL_UNKNOWN_COUNT = 146, /* of the faults those of unknown opcodes */
     VYRE_CONTROL_REQUEUE_COUNT = 147, /* slots that were given back */
     VYRE_CONTROL_OBSERVABLES = 160    /* results that the host reads, to the buffer's end */
@@ -77,7 +77,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_control_encode(const vyre_control_params *p
 /* What a drained control buffer says. */
 typedef struct vyre_control_report {
     uint32_t done_count, denied_count, fault_count, unknown_count, requeue_count;
-    uint32_t fault_slot, fault_code; /* of the first fault by slot; VYRE_DIAG_NONE and 0: none */
+    uint32_t fault_slot,
+        fault_code; /* of the lowest slot that failed; VYRE_DIAG_NONE and 0: none */
     uint32_t epoch, cursor;
     int shutdown;
 } vyre_control_report;

@@ -336,8 +336,8 @@ static void test_control_read_takes_each_word_from_its_place(void **state)
     assert_int_equal(report.cursor, 1141);
     assert_int_equal(report.denied_count, 1142);
     assert_int_equal(report.fault_count, 1143);
-    assert_int_equal(report.fault_slot, 1144 - 1);
-    assert_int_equal(report.fault_code, 1145);
+    assert_int_equal(report.fault_slot, 0xfffff - (1144 >> 8));
+    assert_int_equal(report.fault_code, 1144 & 0xff);
     assert_int_equal(report.unknown_count, 1146);
     assert_int_equal(report.requeue_count, 1147);
     assert_memory_equal(words, same, sizeof words);
@@ -362,17 +362,17 @@ static void test_control_read_of_fault_slots(void **state)
     (void)state;
     uint32_t words[160] = {0};
     vyre_control_report report;
-    words[145] = VYRE_FAULT_BOUNDS;
     assert_int_equal(vyre_control_read(words, sizeof words, &report, NULL), VYRE_OK);
-    assert_int_equal(report.fault_slot, VYRE_DIAG_NONE); /* no slot, so no code */
+    assert_int_equal(report.fault_slot, VYRE_DIAG_NONE);
     assert_int_equal(report.fault_code, VYRE_FAULT_NONE);
-    words[144] = 1;
+    words[144] = 0xfffff << 8 | VYRE_FAULT_BOUNDS;
     assert_int_equal(vyre_control_read(words, sizeof words, &report, NULL), VYRE_OK);
     assert_int_equal(report.fault_slot, 0);
     assert_int_equal(report.fault_code, VYRE_FAULT_BOUNDS);
-    words[144] = 1048576;
+    words[144] = VYRE_FAULT_HANDLER;
     assert_int_equal(vyre_control_read(words, sizeof words, &report, NULL), VYRE_OK);
     assert_int_equal(report.fault_slot, 1048575);
+    assert_int_equal(report.fault_code, VYRE_FAULT_HANDLER);
 }
 
 /* The beginnings of a buffer, in memory of exactly that size, on every reader. */
@@ -552,8 +552,7 @@ static void test_control_words_are_the_protocols(void **state)
         {VYRE_CONTROL_CURSOR, 141},
         {VYRE_CONTROL_DENIED_COUNT, 142},
         {VYRE_CONTROL_FAULT_COUNT, 143},
-        {VYRE_CONTROL_FAULT_SLOT, 144},
-        {VYRE_CONTROL_FAULT_CODE, 145},
+        {VYRE_CONTROL_FIRST_FAULT, 144},
         {VYRE_CONTROL_UNKNOWN_COUNT, 146},
         {VYRE_CONTROL_REQUEUE_COUNT, 147},
         {VYRE_CONTROL_OBSERVABLES, 160},
