@@ -323,6 +323,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_debug_log_read(const void *log, size_t size
 
 /* ---- I/O queue ------------------------------------------------------------------------------- */
 
+/* Thread-safety: any number of threads, and a device, may poll and claim one queue while requests
+ * are published, completed and released in it, each request by one of them at a time. */
+
 /* Words of a request. */
 typedef enum vyre_io_word {
     VYRE_IO_OP = 0,
@@ -361,8 +364,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_io_publish(void *queue, size_t size, uint32
 VYRE_API VYRE_CHECK vyre_result vyre_io_poll(const void *queue, size_t size,
                                              uint32_t out_indices[VYRE_MAX_IO_SLOTS],
                                              uint32_t *out_count, vyre_diag *diag);
-/* PUBLISHED becomes CLAIMED, for one caller, and its request is given out. Errors: BUSY: not
- * PUBLISHED any more. */
+/* PUBLISHED becomes CLAIMED, for one caller, and its request is given out as it lies there; who
+ * meets an operation that is none completes it with VYRE_IO_ERROR. Errors: BUSY: not PUBLISHED. */
 VYRE_API VYRE_CHECK vyre_result vyre_io_claim(void *queue, size_t size, uint32_t index,
                                               vyre_io_request *out_request, vyre_diag *diag);
 
@@ -375,7 +378,8 @@ typedef struct vyre_io_completion {
 VYRE_API VYRE_CHECK vyre_result vyre_io_complete(void *queue, size_t size,
                                                  const vyre_io_completion *completions,
                                                  uint32_t count, vyre_diag *diag);
-/* OK and ERROR become EMPTY, so that the request can be published again. */
+/* OK and ERROR become EMPTY, so that the request can be published again. Errors: another status;
+ * BUSY: PUBLISHED or CLAIMED. */
 VYRE_API VYRE_CHECK vyre_result vyre_io_release(void *queue, size_t size, uint32_t index,
                                                 vyre_diag *diag);
 
@@ -405,7 +409,7 @@ typedef struct vyre_task {
     uint32_t continuation, continuation_data; /* where it goes on, and with what */
     uint32_t resume_epoch;                    /* not before this epoch */
     uint32_t id, parent_id;
-    uint32_t age; /* scans since it became ready */
+    uint32_t age; /* scans since it became ready, counted by who scans */
     uint32_t requeue_count, yield_count;
     uint32_t flags; /* VYRE_TASK_FLAG_* */
 } vyre_task;
@@ -421,16 +425,18 @@ typedef enum vyre_task_event {
     VYRE_TASK_FAIL     /* READY, RUNNING, PAUSED, YIELDED, REQUEUED: FAULTED */
 } vyre_task_event;
 
-/* Errors: a state that is none, an event that does not leave from it (DONE and FAULTED are for
- * good), a counter that would overflow, a resume before its epoch. */
+/* Flags become those of the event: PAUSED, YIELDED, REQUEUED, RESUME_READY, none for START and
+ * FINISH; FAIL keeps them, and bits that are no flag stay. Becoming READY, YIELDED or REQUEUED sets
+ * the age to 0. Errors: a state or event that is none, an event that does not leave from the state
+ * (DONE and FAULTED are for good), a counter that would overflow, a resume before its epoch. */
 VYRE_API VYRE_CHECK vyre_result vyre_task_move(vyre_task *task, vyre_task_event event,
                                                uint32_t epoch, vyre_diag *diag);
 
 typedef struct vyre_task_counts {
     uint32_t by_state[VYRE_TASK_STATE_COUNT];
     uint32_t schedulable; /* READY, YIELDED and REQUEUED */
-    uint64_t requeues;    /* YIELDED and REQUEUED, and all requeues before */
-    uint32_t max_age;
+    uint64_t requeues;    /* tasks YIELDED and REQUEUED, and the requeue_count of every task */
+    uint32_t max_age;     /* of the schedulable ones */
 } vyre_task_counts;
 
 /* Errors: a state that is none, more tasks than VYRE_MAX_SLOTS. */
@@ -448,8 +454,8 @@ typedef struct vyre_tenant_quota {
     uint64_t staging_size; /* in bytes */
 } vyre_tenant_quota;
 
-/* Tenants 0 to count, none of which holds anything or may. allocator: NULL: malloc; it is kept.
- * Errors: no tenant, more than VYRE_MAX_TENANTS, OUT_OF_HOST_MEMORY. */
+/* Tenants 0 to count - 1, none of which holds anything or may. allocator: NULL: malloc; it is kept.
+ * Errors, with NULL in *out_tenants: no tenant, more than VYRE_MAX_TENANTS, OUT_OF_HOST_MEMORY. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_create(uint32_t count, const vyre_allocator *allocator,
                                                     vyre_tenants **out_tenants, vyre_diag *diag);
 VYRE_API void vyre_tenants_destroy(vyre_tenants **tenants);
@@ -466,17 +472,20 @@ VYRE_API VYRE_CHECK vyre_result vyre_tenants_acquire(vyre_tenants *tenants, uint
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_release(vyre_tenants *tenants, uint32_t tenant,
                                                      const vyre_tenant_quota *amount,
                                                      vyre_diag *diag);
+/* Either output may be NULL. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_query(vyre_tenants *tenants, uint32_t tenant,
                                                    vyre_tenant_quota *out_held,
                                                    vyre_tenant_quota *out_quota, vyre_diag *diag);
 /* Admits nothing more of that tenant and waits until it holds no slot. Errors: TIMEOUT: it still
- * admits nothing; quiesce again, or vyre_tenants_admit. */
+ * admits nothing; quiesce again, or vyre_tenants_admit. BUSY: another thread admitted it. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_quiesce(vyre_tenants *tenants, uint32_t tenant,
                                                      uint64_t timeout_ns, vyre_diag *diag);
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_admit(vyre_tenants *tenants, uint32_t tenant,
                                                    vyre_diag *diag);
 /* Of the tenants in `candidates` (bit t: tenant t) some that may run together, greedily from the
- * lowest; conflicts[t]: the tenants that t must not run beside. */
+ * lowest; conflicts[t]: the tenants that t must not run beside, nor they beside t. There its own
+ * bit and those of no tenant mean nothing. Errors: no tenant, more than VYRE_MAX_TENANTS, a
+ * candidate that is none. Thread-safety: safe. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_select(uint32_t tenant_count,
                                                     const uint32_t *conflicts, uint32_t candidates,
                                                     uint32_t *out_selected, vyre_diag *diag);
