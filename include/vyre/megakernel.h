@@ -241,7 +241,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_ring_publish_bytes(void *ring, size_t size,
                                                         const void *items, size_t items_size,
                                                         vyre_diag *diag);
 /* Slots of any kind from `first` on and a BATCH_FENCE with arguments (count, tag) behind them, all
- * or none: count + 1 slots. */
+ * or none: count + 1 slots. The fence is tenant 0's and NORMAL. */
 VYRE_API VYRE_CHECK vyre_result vyre_ring_publish_batch(void *ring, size_t size, uint32_t first,
                                                         const vyre_slot_params *slots,
                                                         uint32_t count, uint32_t tag,
@@ -281,6 +281,13 @@ typedef struct vyre_window_params {
     const vyre_slot_params *look_ahead;
     uint32_t look_ahead_count;
 } vyre_window_params;
+
+static inline void vyre_window_params_init(vyre_window_params *params)
+{
+    vyre_window_params zero = {0, 0, 0, 0, 0, 0};
+    *params = zero;
+    params->struct_size = (uint32_t)sizeof *params;
+}
 
 /* The required ones, then the others, from `first` on, all or none. Errors: more than
  * VYRE_WINDOW_MAX_PAYLOAD arguments in one of them. */
