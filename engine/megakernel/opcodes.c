@@ -23,8 +23,8 @@ static const system_opcode system_opcodes[] = {
     {VYRE_OPCODE_BATCH_FENCE, "BATCH_FENCE", true},
     {VYRE_OPCODE_LOAD_MISS, "LOAD_MISS", false}, /* the kernel's */
     {VYRE_OPCODE_PRINTF, "PRINTF", true},
-    {(uint32_t)VYRE_OPCODE_PACKED_SLOT, "PACKED_SLOT", true},
-    {(uint32_t)VYRE_OPCODE_SHUTDOWN, "SHUTDOWN", true},
+    {VYRE_OPCODE_PACKED_SLOT, "PACKED_SLOT", true},
+    {VYRE_OPCODE_SHUTDOWN, "SHUTDOWN", true},
 };
 
 /* NULL where the opcode has no row. */

@@ -36,7 +36,7 @@ static vyre_result check_ops(uint32_t slot, const vyre_packed_op *ops, uint32_t 
     }
     uint64_t words = head_words(count);
     for (uint32_t i = 0; i < count; i++) {
-        if (ops[i].opcode == (uint32_t)VYRE_OPCODE_PACKED_SLOT) {
+        if (ops[i].opcode == VYRE_OPCODE_PACKED_SLOT) {
             return bad_ops(diag, slot, i,
                            "is a packed slot itself. Fix: pass its operations, or publish it "
                            "alone");
@@ -93,8 +93,7 @@ vyre_result vyre_ring_publish_packed(void *ring, size_t size, uint32_t slot, uin
     }
     uint32_t args[VYRE_SLOT_MAX_ARGS];
     encode(ops, count, args);
-    vyre_slot_params params = {sizeof params, (uint32_t)VYRE_OPCODE_PACKED_SLOT,
-                               tenant,        priority,
+    vyre_slot_params params = {sizeof params, VYRE_OPCODE_PACKED_SLOT, tenant, priority,
                                args,          VYRE_SLOT_MAX_ARGS};
     return vyre_ring_publish(ring, size, slot, &params, diag);
 }

@@ -105,20 +105,21 @@ VYRE_API uint32_t vyre_control_find(const void *control, size_t size, uint32_t w
 
 /* ---- Opcodes --------------------------------------------------------------------------------- */
 
-typedef enum vyre_opcode {
-    VYRE_OPCODE_NOP = 0,
-    VYRE_OPCODE_STORE_U32 = 1,    /* control[arg1] = arg0 */
-    VYRE_OPCODE_ATOMIC_ADD = 2,   /* control[arg1] += arg0 */
-    VYRE_OPCODE_LOAD_U32 = 3,     /* observable[arg1] = control[arg0] */
-    VYRE_OPCODE_COMPARE_SWAP = 4, /* control[arg0]: arg1 becomes arg2; observable[arg0] = the old */
-    VYRE_OPCODE_MEMCPY = 5,       /* control[arg1 + i] = control[arg0 + i], i < arg2, ascending */
-    VYRE_OPCODE_DFA_STEP = 6,     /* reserved */
-    VYRE_OPCODE_BATCH_FENCE = 7,  /* epoch += 1; observable[0] = arg1. Waits for nothing. */
-    VYRE_OPCODE_LOAD_MISS = 0xfffd,
-    VYRE_OPCODE_PRINTF = 0xfffe, /* a record of arg0, arg1, arg2 and the slot in the debug log */
-    VYRE_OPCODE_PACKED_SLOT = (int)0x80000001,
-    VYRE_OPCODE_SHUTDOWN = (int)0xffffffff
-} vyre_opcode;
+/* Built-in operations; arguments 0, 1 and 2. Words that they write are observables, by their number
+ * in the control buffer; any other ends the slot as FAULT. */
+#define VYRE_OPCODE_NOP        0u
+#define VYRE_OPCODE_STORE_U32  1u /* control[arg1] = arg0 */
+#define VYRE_OPCODE_ATOMIC_ADD 2u /* control[arg1] += arg0 */
+#define VYRE_OPCODE_LOAD_U32   3u /* observable[arg1] = control[arg0] */
+#define VYRE_OPCODE_COMPARE_SWAP                                                                   \
+    4u /* control[arg0]: arg1 becomes arg2; observable[arg0] = the old */
+#define VYRE_OPCODE_MEMCPY      5u /* control[arg1 + i] = control[arg0 + i], i < arg2, ascending */
+#define VYRE_OPCODE_DFA_STEP    6u /* reserved */
+#define VYRE_OPCODE_BATCH_FENCE 7u /* epoch += 1; observable[0] = arg1. Waits for nothing. */
+#define VYRE_OPCODE_LOAD_MISS   0xfffdu
+#define VYRE_OPCODE_PRINTF      0xfffeu /* arg0, arg1, arg2 and the slot into the debug log */
+#define VYRE_OPCODE_PACKED_SLOT 0x80000001u
+#define VYRE_OPCODE_SHUTDOWN    0xffffffffu
 
 #define VYRE_USER_OPCODE_FIRST 8u
 #define VYRE_TENANT_OPCODES    0x100000u   /* local opcodes of a tenant */

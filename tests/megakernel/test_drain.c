@@ -275,7 +275,7 @@ static void check_operation(queue *q, const operation *o, drain_fn drain)
     if (o->word) {
         before[o->word] = o->value;
     }
-    before[VYRE_CONTROL_SHUTDOWN] = o->opcode == (uint32_t)VYRE_OPCODE_SHUTDOWN;
+    before[VYRE_CONTROL_SHUTDOWN] = o->opcode == VYRE_OPCODE_SHUTDOWN;
     assert_int_equal(q->control[VYRE_CONTROL_SHUTDOWN], before[VYRE_CONTROL_SHUTDOWN]);
     assert_memory_equal(q->control + OPEN, before + OPEN, sizeof before - OPEN * 4);
     assert_memory_equal(q->control + VYRE_CONTROL_TENANT_BASE, before + VYRE_CONTROL_TENANT_BASE,
@@ -301,32 +301,47 @@ static void check_packed(queue *q, drain_fn drain)
 {
     /* Head of 1 + 23 pairs and no argument words; then four operations in order, one that fails. */
     reset(q);
-    put(q, 0, (uint32_t)VYRE_OPCODE_PACKED_SLOT, 23, 0, 0);
-    put(q, 1, (uint32_t)VYRE_OPCODE_PACKED_SLOT, 0, 0, 0);
+    put(q, 0, VYRE_OPCODE_PACKED_SLOT, 23, 0, 0);
+    put(q, 1, VYRE_OPCODE_PACKED_SLOT, 0, 0, 0);
     uint32_t *args = q->ring + VYRE_SLOT_ARGS;
     unsigned char head[8] = {
         3, 6, VYRE_OPCODE_ATOMIC_ADD, 0, VYRE_OPCODE_STORE_U32, 2, VYRE_OPCODE_ATOMIC_ADD, 4};
-    put(q, 2, (uint32_t)VYRE_OPCODE_PACKED_SLOT, 0, 0, 0);
+    put(q, 2, VYRE_OPCODE_PACKED_SLOT, 0, 0, 0);
     args = q->ring + 2 * VYRE_SLOT_WORDS + VYRE_SLOT_ARGS;
     memcpy(args, head, sizeof head);
     const uint32_t values[6] = {10, OPEN, 20, OPEN + 1, 30, 2 /* of the protocol */};
     memcpy(args + 2, values, sizeof values);
-    put(q, 3, (uint32_t)VYRE_OPCODE_PACKED_SLOT, 24, 0, 0);
-    put(q, 4, (uint32_t)VYRE_OPCODE_PACKED_SLOT, 255 << 8 | 1, 0, 0);
+    put(q, 3, VYRE_OPCODE_PACKED_SLOT, 24, 0, 0);
+    put(q, 4, VYRE_OPCODE_PACKED_SLOT, 255 << 8 | 1, 0, 0);
+    /* An operation without arguments before one with them: it has zeros, not the other's. */
+    const vyre_packed_op ops[2] = {{VYRE_OPCODE_STORE_U32, NULL, 0},
+                                   {VYRE_OPCODE_ATOMIC_ADD, (const uint32_t[]){4, OPEN + 2}, 2}};
+    assert_int_equal(vyre_ring_publish_packed(q->ring, q->slot_count * VYRE_SLOT_SIZE, 5, 0,
+                                              VYRE_PRIORITY_NORMAL, ops, 2, NULL),
+                     VYRE_OK);
+    assert_int_equal(vyre_ring_publish_packed(q->ring, q->slot_count * VYRE_SLOT_SIZE, 6, 0,
+                                              VYRE_PRIORITY_NORMAL, ops + 1, 1, NULL),
+                     VYRE_OK);
     drain(q, 3);
-    vyre_control_report r = check_sums(q, 5);
-    assert_int_equal(r.done_count, 1); /* 23 times NOP */
+    vyre_control_report r = check_sums(q, 7);
+    assert_int_equal(r.done_count, 2); /* 23 times NOP, an addition */
     assert_int_equal(q->control[VYRE_CONTROL_METRICS], 23);
-    assert_int_equal(r.fault_count, 4);
+    assert_int_equal(r.fault_count, 5);
     assert_int_equal(r.fault_slot, 1);
     assert_int_equal(r.fault_code, VYRE_FAULT_PACKED);
-    static const uint32_t faults[5] = {0, VYRE_FAULT_PACKED, VYRE_FAULT_BOUNDS, VYRE_FAULT_PACKED,
-                                       VYRE_FAULT_PACKED};
-    for (uint32_t s = 0; s < 5; s++) {
+    static const uint32_t faults[7] = {0,
+                                       VYRE_FAULT_PACKED,
+                                       VYRE_FAULT_BOUNDS,
+                                       VYRE_FAULT_PACKED,
+                                       VYRE_FAULT_PACKED,
+                                       VYRE_FAULT_BOUNDS,
+                                       0};
+    for (uint32_t s = 0; s < 7; s++) {
         assert_int_equal(q->ring[s * VYRE_SLOT_WORDS + 15], faults[s]);
     }
     assert_int_equal(q->control[OPEN], 10);
     assert_int_equal(q->control[OPEN + 1], 20);
+    assert_int_equal(q->control[OPEN + 2], 4);
 }
 
 static void check_log(queue *q, drain_fn drain)
@@ -375,7 +390,7 @@ static void check_tenants(queue *q, drain_fn drain)
 static void test_drain_packed_slots_logs_and_tenants(void **state)
 {
     (void)state;
-    queue *q = open_queue(5, NULL);
+    queue *q = open_queue(7, NULL);
     for (int way = 0; way < (device ? 2 : 1); way++) {
         drain_fn drain = way ? drain_on_device : drain_on_interpreter;
         check_packed(q, drain);

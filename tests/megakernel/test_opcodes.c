@@ -77,18 +77,18 @@ static void test_opcode_users_have_the_rest(void **state)
 static void test_opcode_values_are_the_protocols(void **state)
 {
     (void)state;
-    assert_int_equal((uint32_t)VYRE_OPCODE_NOP, 0);
-    assert_int_equal((uint32_t)VYRE_OPCODE_STORE_U32, 1);
-    assert_int_equal((uint32_t)VYRE_OPCODE_ATOMIC_ADD, 2);
-    assert_int_equal((uint32_t)VYRE_OPCODE_LOAD_U32, 3);
-    assert_int_equal((uint32_t)VYRE_OPCODE_COMPARE_SWAP, 4);
-    assert_int_equal((uint32_t)VYRE_OPCODE_MEMCPY, 5);
-    assert_int_equal((uint32_t)VYRE_OPCODE_DFA_STEP, 6);
-    assert_int_equal((uint32_t)VYRE_OPCODE_BATCH_FENCE, 7);
-    assert_int_equal((uint32_t)VYRE_OPCODE_LOAD_MISS, 0xfffd);
-    assert_int_equal((uint32_t)VYRE_OPCODE_PRINTF, 0xfffe);
-    assert_int_equal((uint32_t)VYRE_OPCODE_PACKED_SLOT, 0x80000001u);
-    assert_int_equal((uint32_t)VYRE_OPCODE_SHUTDOWN, 0xffffffffu);
+    assert_int_equal(VYRE_OPCODE_NOP, 0);
+    assert_int_equal(VYRE_OPCODE_STORE_U32, 1);
+    assert_int_equal(VYRE_OPCODE_ATOMIC_ADD, 2);
+    assert_int_equal(VYRE_OPCODE_LOAD_U32, 3);
+    assert_int_equal(VYRE_OPCODE_COMPARE_SWAP, 4);
+    assert_int_equal(VYRE_OPCODE_MEMCPY, 5);
+    assert_int_equal(VYRE_OPCODE_DFA_STEP, 6);
+    assert_int_equal(VYRE_OPCODE_BATCH_FENCE, 7);
+    assert_int_equal(VYRE_OPCODE_LOAD_MISS, 0xfffd);
+    assert_int_equal(VYRE_OPCODE_PRINTF, 0xfffe);
+    assert_int_equal(VYRE_OPCODE_PACKED_SLOT, 0x80000001u);
+    assert_int_equal(VYRE_OPCODE_SHUTDOWN, 0xffffffffu);
 }
 
 static void test_opcode_of_tenant_is_its_place_in_the_space(void **state)
