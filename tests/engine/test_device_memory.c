@@ -512,8 +512,9 @@ static void test_host_callbacks_give_all_memory(void **state)
     NEED_DEVICE();
     static const layer_heaps heaps[] = {LAYER_HEAPS_REAL, LAYER_HEAPS_SEPARATE,
                                         LAYER_HEAPS_MAPPABLE};
-    for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
-        layer.heaps = heaps[i];
+    for (size_t i = 0; i < 2 * sizeof heaps / sizeof *heaps; i++) {
+        layer.heaps = heaps[i / 2];
+        layer.no_peeking = i % 2;
         give_all_memory();
     }
 }

@@ -259,6 +259,40 @@ static void test_hazard_barriers_at_the_ends_are_not_judged(void **state)
     expect(h, 1, "needless");
 }
 
+static void test_hazard_of_unknown_memory_needs_barriers(void **state)
+{
+    (void)state;
+    static const uint64_t rows[][3] = {{1, 0, 1}, {0, 1, 0}, {0, 0, 0}, {0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (uint32_t each = 0; each < 3; each++) { /* barriers between two */
+            hazard *h = start();
+            hazard_access other = {1, 16, 32, HAZARD_COMPUTE_READ};
+            hazard_command(h, "Z", &other, 1);
+            for (uint32_t k = 0; k < 3; k++) {
+                for (uint32_t b = 0; k > 0 && b < each; b++) {
+                    barrier(h, COMPUTE_STAGE, WRITE, COMPUTE_STAGE, READ | WRITE);
+                }
+                touch(h, "A", rows[i][k], HAZARD_COMPUTE_WRITE);
+            }
+            expect(h, each == 2 ? 2 : each == 0 && i == 0, NULL);
+        }
+    }
+    /* B stands in for A nowhere: the copy may be of what A wrote. */
+    hazard *h = start();
+    touch(h, "Z", 1, HAZARD_COPY_READ);
+    touch(h, "A", 0, HAZARD_COMPUTE_WRITE);
+    barrier(h, COMPUTE_STAGE, WRITE, TRANSFER_STAGE, VK_ACCESS_2_TRANSFER_READ_BIT);
+    touch(h, "B", 0, HAZARD_COMPUTE_WRITE);
+    touch(h, "C", 1, HAZARD_COPY_READ);
+    expect(h, 0, NULL);
+    /* B may touch what nothing did before it. */
+    h = start();
+    touch(h, "A", 0, HAZARD_COMPUTE_WRITE);
+    barrier(h, TRANSFER_STAGE, VK_ACCESS_2_TRANSFER_WRITE_BIT, COMPUTE_STAGE, READ | WRITE);
+    touch(h, "B", 0, HAZARD_COMPUTE_WRITE);
+    expect(h, 0, NULL);
+}
+
 static void test_hazard_waits_of_host_and_queue_order(void **state)
 {
     (void)state;
@@ -442,6 +476,7 @@ int main(void)
         T(test_hazard_barrier_of_a_buffer_is_for_it_alone),
         T(test_hazard_barrier_too_many_is_needless),
         T(test_hazard_barriers_at_the_ends_are_not_judged),
+        T(test_hazard_of_unknown_memory_needs_barriers),
         T(test_hazard_waits_of_host_and_queue_order),
         T(test_touches_of_descriptors_are_exact),
         T(test_touches_of_addresses_are_exact),

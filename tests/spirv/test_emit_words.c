@@ -368,7 +368,7 @@ static void scan_for_banned(const form *f, const char *name)
             uint32_t first = judge_constant(f->words, f->word_count, f->words[at + 4]);
             uint32_t count = judge_constant(f->words, f->word_count, f->words[at + 5]);
             assert_int_equal(first, 0);
-            assert_true(count == 16 || (is_signed && count == 8));
+            assert_true(count == 8 || count == 16);
         }
     }
     at = 0;

@@ -169,9 +169,15 @@ static void use_waits(hazard *h, const record *r, uint32_t at)
     }
 }
 
+/* Buffer 0 may be any. */
+static bool may_be_any(const record *r, const hazard_access *a)
+{
+    return r->buffer == 0 || a->buffer == 0;
+}
+
 static bool overlaps(const record *r, const hazard_access *a)
 {
-    return r->buffer == a->buffer && r->begin < a->end && a->begin < r->end;
+    return may_be_any(r, a) || (r->buffer == a->buffer && r->begin < a->end && a->begin < r->end);
 }
 
 /* Whether barriers order the pair; these are needed, then. */
@@ -196,7 +202,7 @@ static void check_pair(hazard *h, const record *r, const hazard_access *a, const
 {
     bool wrote = uses[r->use].writes, writes = uses[a->use].writes;
     bool waits = r->waits >> uses[a->use].stage & 1;
-    if (is_ordered(h, r, a->use)) {
+    if (is_ordered(h, r, a->use) || may_be_any(r, a)) {
         return;
     }
     const char *name =
@@ -233,7 +239,7 @@ static void note_touched(hazard *h, uint64_t buffer)
             return;
         }
     }
-    if (h->touched_count < MAX_TOUCHED) {
+    if (buffer != 0 && h->touched_count < MAX_TOUCHED) {
         h->touched[h->touched_count++] = buffer;
     }
 }
@@ -243,10 +249,11 @@ static void drop_record(hazard *h, uint32_t i)
     h->records[i] = h->records[--h->record_count];
 }
 
-/* What the new access makes superfluous: whoever waits for it waits for those, too. */
+/* What the new access makes superfluous: whoever waits for it waits for those, too. Of unknown
+ * memory it may be elsewhere. */
 static void supersede(hazard *h, const hazard_access *a)
 {
-    for (uint32_t i = 0; i < h->record_count;) {
+    for (uint32_t i = 0; a->buffer != 0 && i < h->record_count;) {
         const record *r = &h->records[i];
         bool covered = r->buffer == a->buffer && a->begin <= r->begin && r->end <= a->end &&
                        r->command != h->commands;

@@ -19,7 +19,8 @@ typedef enum hazard_use {
     HAZARD_USE_COUNT
 } hazard_use;
 
-/* Bytes of a buffer; its number is not 0 and never given to another. */
+/* Bytes of a buffer; its number is not 0 and never given to another. 0: nobody knows which bytes of
+ * which buffers. Barriers for these are needed, and none is missing. */
 typedef struct hazard_access {
     uint64_t buffer, begin, end;
     hazard_use use;

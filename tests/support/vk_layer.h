@@ -77,6 +77,8 @@ typedef struct layer_settings {
     uint32_t offset_alignment; /* minStorageBufferOffsetAlignment */
     uint32_t max_allocations;  /* maxMemoryAllocationCount: more fail with TOO_MANY_OBJECTS */
     layer_heaps heaps;
+    bool no_peeking; /* of `heaps`, the layer reads only what the engine can map, as it must where
+                        they are real: kernels by blocks elsewhere are not judged */
     uint64_t heap_room[VK_MAX_MEMORY_HEAPS]; /* a heap is full after that many bytes; 0: never */
     /* The n-th call (from 1) that can fail gives `failure`, and is not made. 0: none. */
     uint32_t fail_at;

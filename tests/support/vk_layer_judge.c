@@ -216,6 +216,8 @@ static void judge_command(const layer_stream *s, const layer_command *c, const c
     known = known && follow_addresses(s, c, &all);
     if (!known) {
         unjudged++;
+        (void)layer_add_access(&all, 0, 0, UINT64_MAX, HAZARD_COMPUTE_READ);
+        (void)layer_add_access(&all, 0, 0, UINT64_MAX, HAZARD_COMPUTE_WRITE);
     }
     judged++;
     hazard_command(judge, what, all.accesses, all.access_count);

@@ -170,7 +170,7 @@ static void note_memory(VkDevice device, VkDeviceMemory handle, const VkMemoryAl
                   .heap = type.heapIndex,
                   .is_mappable = type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT};
     void *mapped = NULL;
-    bool can = is_mappable_really || m->is_mappable;
+    bool can = (is_mappable_really && !layer.no_peeking) || m->is_mappable;
     if (can && layer_below.vkMapMemory &&
         layer_below.vkMapMemory(device, handle, 0, VK_WHOLE_SIZE, 0, &mapped) == VK_SUCCESS) {
         m->mapped = mapped;
