@@ -24,7 +24,7 @@ typedef enum vyre_control_word {
     VYRE_CONTROL_TENANT_BASE = 2,        /* the word of the first tenant mask */
     VYRE_CONTROL_TENANT_MASKS = 3,       /* VYRE_MAX_TENANTS: not 0: the tenant may run */
     VYRE_CONTROL_TENANT_QUOTAS = 32,     /* 32 */
-    VYRE_CONTROL_TENANT_FAIRNESS = 64,   /* 32: claims by tenant modulo 32 */
+    VYRE_CONTROL_TENANT_FAIRNESS = 64,   /* 32: claims by tenant */
     VYRE_CONTROL_METRICS = 96,           /* 32: executions of opcodes 0 to 31 */
     VYRE_CONTROL_EPOCH = 128,            /* fences that have run */
     VYRE_CONTROL_PRIORITY_OFFSETS = 129, /* 6: where each priority's slots begin, and their end */

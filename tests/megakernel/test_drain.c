@@ -188,6 +188,8 @@ static void check_lengths(drain_fn drain, const uint32_t *lengths, size_t length
                 assert_int_equal(q->control[OPEN + k], sum);
             }
             assert_int_equal(q->control[VYRE_CONTROL_METRICS + VYRE_OPCODE_ATOMIC_ADD], n);
+            assert_int_equal(q->control[VYRE_CONTROL_TENANT_FAIRNESS], n);
+            assert_int_equal(q->control[VYRE_CONTROL_PRIORITY_FAIRNESS + VYRE_PRIORITY_NORMAL], n);
         }
         close_queue(&q);
     }
@@ -279,7 +281,7 @@ static void check_operation(queue *q, const operation *o, drain_fn drain)
     assert_int_equal(q->control[VYRE_CONTROL_SHUTDOWN], before[VYRE_CONTROL_SHUTDOWN]);
     assert_memory_equal(q->control + OPEN, before + OPEN, sizeof before - OPEN * 4);
     assert_memory_equal(q->control + VYRE_CONTROL_TENANT_BASE, before + VYRE_CONTROL_TENANT_BASE,
-                        (VYRE_CONTROL_METRICS - VYRE_CONTROL_TENANT_BASE) * 4);
+                        (VYRE_CONTROL_TENANT_FAIRNESS - VYRE_CONTROL_TENANT_BASE) * 4);
 }
 
 static void test_drain_operations_do_that_and_nothing_else(void **state)
