@@ -42,7 +42,7 @@ static void place(vyre_diag *diag, const part *p)
     }
 }
 
-static vyre_result check(const vy_mk_drain_params *params, vyre_diag *diag)
+static vyre_result check(const vy_drain_params *params, vyre_diag *diag)
 {
     for (uint32_t i = 0; i < params->handler_count; i++) {
         uint32_t opcode = params->handlers[i].opcode;
@@ -69,8 +69,8 @@ static vyre_result check(const vy_mk_drain_params *params, vyre_diag *diag)
     return VYRE_OK;
 }
 
-vyre_result vy_mk_drain_build(const vy_mk_drain_params *params, const vyre_allocator *allocator,
-                              vyre_program **out_program, vyre_diag *diag)
+vyre_result vy_drain_build(const vy_drain_params *params, const vyre_allocator *allocator,
+                           vyre_program **out_program, vyre_diag *diag)
 {
     *out_program = NULL;
     vy_diag_clear(diag);

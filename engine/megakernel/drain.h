@@ -12,23 +12,23 @@ enum { VY_DRAIN_SLOT_COUNT, VY_DRAIN_MAX_CLAIMS, VY_DRAIN_PERSISTENT, VY_DRAIN_P
 
 /* function: of `functions`, (slot: u32, a0: u32, a1: u32, a2: u32) -> u32, which gives 0, or the
  * fault that the slot ends with (VYRE_FAULT_HANDLER). */
-typedef struct vy_mk_handler {
+typedef struct vy_drain_handler {
     uint32_t opcode;
     const char *function;
-} vy_mk_handler;
+} vy_drain_handler;
 
-typedef struct vy_mk_drain_params {
+typedef struct vy_drain_params {
     uint32_t workgroup; /* invocations of one; 0: 64 */
     const char
         *declarations;     /* buffers and parameters that the handlers use, as text; NULL: none */
     const char *functions; /* the handlers, and what they call; NULL: none */
-    const vy_mk_handler *handlers;
+    const vy_drain_handler *handlers;
     uint32_t handler_count;
-} vy_mk_drain_params;
+} vy_drain_params;
 
 /* Errors: an opcode that is the system's or named twice, INVALID_PROGRAM (in `functions` or
  * `declarations`: the place is in these, and the file so named), OUT_OF_HOST_MEMORY. */
-vyre_result vy_mk_drain_build(const vy_mk_drain_params *params, const vyre_allocator *allocator,
-                              vyre_program **out_program, vyre_diag *diag);
+vyre_result vy_drain_build(const vy_drain_params *params, const vyre_allocator *allocator,
+                           vyre_program **out_program, vyre_diag *diag);
 
 #endif

@@ -73,7 +73,7 @@ static const char *find_fault(const vy_mk_handler *handler)
     const uint32_t in_pure =
         VY_MK_READS_INPUT | VY_MK_WRITES_OUTPUT | VY_MK_PURE | VY_MK_IDEMPOTENT;
     const uint32_t opcode = handler->opcode, effects = handler->effects;
-    if (opcode < VYRE_USER_OPCODE_FIRST || opcode >> 31 || (opcode >= 0xfff0 && opcode <= 0xffff)) {
+    if (vyre_opcode_is_system(opcode)) {
         return "has an opcode of the system's, whose effects are fixed. Fix: give it a user's "
                "opcode";
     }

@@ -42,7 +42,7 @@ typedef struct vy_mk_graph {
 
 /* O(count). `arena` holds the edges, and nothing is allocated for fewer than two items. Errors:
  * INVALID_ARGUMENT: items as vy_mk_check_items; OUT_OF_HOST_MEMORY, and so with more than 2^31
- * edges or places, or 2^32 - 1 nodes. */
+ * edges, places or nodes. */
 VYRE_CHECK vyre_result vy_mk_graph_build(vy_arena *arena, const vy_mk_effects *table,
                                          const vyre_work_item *items, uint64_t count,
                                          vy_mk_graph *out_graph, vyre_diag *diag);

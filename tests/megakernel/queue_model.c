@@ -55,7 +55,7 @@ bool model_meet(const model_set *a, const model_set *b)
 static void touch_builtin(const vyre_work_item *item, model_touch *t)
 {
     const uint32_t in = item->input, out = item->output;
-    switch ((vyre_opcode)item->opcode) {
+    switch (item->opcode) {
     case VYRE_OPCODE_NOP:
         t->may_repeat = true;
         break;
@@ -221,7 +221,7 @@ static void run_builtin(model_memory *m, const vyre_work_item *item)
 {
     const uint32_t in = item->input, out = item->output, param = item->param;
     uint32_t *control = m->control;
-    switch ((vyre_opcode)item->opcode) {
+    switch (item->opcode) {
     case VYRE_OPCODE_NOP:
     case VYRE_OPCODE_DFA_STEP:
     case VYRE_OPCODE_LOAD_MISS:

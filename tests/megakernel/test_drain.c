@@ -50,9 +50,9 @@ static void reset(queue *q)
     memset(q->ring, 0, q->slot_count * VYRE_SLOT_SIZE);
 }
 
-static queue *open_queue(uint32_t slot_count, const vy_mk_drain_params *params)
+static queue *open_queue(uint32_t slot_count, const vy_drain_params *params)
 {
-    static const vy_mk_drain_params none = {0, NULL, NULL, NULL, 0};
+    static const vy_drain_params none = {0, NULL, NULL, NULL, 0};
     queue *q = calloc(1, sizeof *q);
     vyre_kernel_params kernel_params = {.struct_size = sizeof kernel_params};
     vyre_diag diag;
@@ -60,7 +60,7 @@ static queue *open_queue(uint32_t slot_count, const vy_mk_drain_params *params)
     q->slot_count = slot_count;
     q->max_claims = UINT32_MAX;
     q->ring = words((size_t)slot_count * VYRE_SLOT_WORDS);
-    if (vy_mk_drain_build(params ? params : &none, NULL, &q->program, &diag) != VYRE_OK) {
+    if (vy_drain_build(params ? params : &none, NULL, &q->program, &diag) != VYRE_OK) {
         fail_msg("%s:%u: %s", diag.file, (unsigned)diag.line, diag.message);
     }
     if (device) {
@@ -478,8 +478,8 @@ static void check_handlers(queue *q, drain_fn drain)
 
 static void test_drain_runs_handlers(void **state)
 {
-    static const vy_mk_handler handlers[] = {{0x1000, "square"}, {9, "refuse"}};
-    static const vy_mk_drain_params params = {32, "inout results : u32[]", functions, handlers, 2};
+    static const vy_drain_handler handlers[] = {{0x1000, "square"}, {9, "refuse"}};
+    static const vy_drain_params params = {32, "inout results : u32[]", functions, handlers, 2};
     (void)state;
     queue *q = open_queue(4098, &params);
     q->extra_count = q->slot_count;
@@ -491,12 +491,12 @@ static void test_drain_runs_handlers(void **state)
     close_queue(&q);
 }
 
-static void refuse(const vy_mk_drain_params *params, vyre_result code, const char *file,
-                   uint32_t line, const char *part)
+static void refuse(const vy_drain_params *params, vyre_result code, const char *file, uint32_t line,
+                   const char *part)
 {
     vyre_program *program = (vyre_program *)1;
     vyre_diag diag;
-    assert_int_equal(vy_mk_drain_build(params, NULL, &program, &diag), code);
+    assert_int_equal(vy_drain_build(params, NULL, &program, &diag), code);
     assert_null(program);
     assert_non_null(strstr(diag.message, part));
     assert_non_null(strstr(diag.message, "Fix: "));
@@ -506,19 +506,19 @@ static void refuse(const vy_mk_drain_params *params, vyre_result code, const cha
 
 static void test_drain_errors_have_their_place(void **state)
 {
-    static const vy_mk_handler system_opcode[] = {{7, "square"}};
-    static const vy_mk_handler twice[] = {{0x1000, "square"}, {0x1000, "refuse"}};
-    static const vy_mk_handler nameless[] = {{0x1000, ""}};
+    static const vy_drain_handler system_opcode[] = {{7, "square"}};
+    static const vy_drain_handler twice[] = {{0x1000, "square"}, {0x1000, "refuse"}};
+    static const vy_drain_handler nameless[] = {{0x1000, ""}};
     (void)state;
-    refuse(&(vy_mk_drain_params){.handlers = system_opcode, .handler_count = 1},
+    refuse(&(vy_drain_params){.handlers = system_opcode, .handler_count = 1},
            VYRE_ERROR_INVALID_ARGUMENT, "", 0, "0x7 of 'square' is the system's");
-    refuse(&(vy_mk_drain_params){.handlers = twice, .handler_count = 2},
-           VYRE_ERROR_INVALID_ARGUMENT, "", 0, "'square' and 'refuse'");
-    refuse(&(vy_mk_drain_params){.handlers = nameless, .handler_count = 1},
+    refuse(&(vy_drain_params){.handlers = twice, .handler_count = 2}, VYRE_ERROR_INVALID_ARGUMENT,
+           "", 0, "'square' and 'refuse'");
+    refuse(&(vy_drain_params){.handlers = nameless, .handler_count = 1},
            VYRE_ERROR_INVALID_ARGUMENT, "", 0, "no function");
-    refuse(&(vy_mk_drain_params){.functions = "\nfn f() -> u32 {\n    return nothing\n}"},
+    refuse(&(vy_drain_params){.functions = "\nfn f() -> u32 {\n    return nothing\n}"},
            VYRE_ERROR_INVALID_PROGRAM, "functions", 3, "nothing");
-    refuse(&(vy_mk_drain_params){.declarations = "inout a : u32[]\ninout b : u33[]"},
+    refuse(&(vy_drain_params){.declarations = "inout a : u32[]\ninout b : u33[]"},
            VYRE_ERROR_INVALID_PROGRAM, "declarations", 2, "u33");
 }
 
