@@ -13,6 +13,8 @@
 
 #include "engine/megakernel/words.h"
 
+#include <stdatomic.h>
+
 _Static_assert(sizeof(_Atomic uint32_t) == 4 && _Alignof(_Atomic uint32_t) == 4,
                "an atomic word is a word");
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && sizeof(unsigned) == 4, "atomic words have no locks");

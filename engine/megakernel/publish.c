@@ -2,6 +2,8 @@
  * slot's status is written behind its other words. */
 #include "engine/megakernel/ring.h"
 
+#include "engine/megakernel/atomic_word.h"
+
 #include <string.h>
 
 static vyre_result check_free(const void *ring, uint32_t slot, vyre_diag *diag)
@@ -43,7 +45,7 @@ void vy_ring_write_slot(void *ring, uint32_t slot, const uint32_t words[VYRE_SLO
     for (size_t i = VYRE_SLOT_STATUS + 1; i < VYRE_SLOT_WORDS; i++) {
         vy_mk_put(ring, at + i, words[i]);
     }
-    vy_mk_publish_word(ring, at + VYRE_SLOT_STATUS, VYRE_STATUS_PUBLISHED);
+    vy_mk_store_word(ring, at + VYRE_SLOT_STATUS, VYRE_STATUS_PUBLISHED);
 }
 
 /* ---- Slots of any kind ----------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
  * status words alone; publish.c makes them PUBLISHED. */
 #include "engine/megakernel/ring.h"
 
+#include "engine/megakernel/atomic_word.h"
+
 #include <string.h>
 
 #define BIT(status) (1u << VYRE_STATUS_##status)
@@ -88,6 +90,12 @@ vyre_result vyre_ring_clear(void *ring, size_t size, vyre_diag *diag)
 static vyre_result no_such_edge(uint32_t slot, uint32_t status, const struct edge *edge,
                                 vyre_diag *diag)
 {
+    if (status >= VYRE_STATUS_COUNT) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "slot %u has the status %u, which is none. Fix: find who else writes "
+                           "there, and clear the ring",
+                           slot, status);
+    }
     char list[96];
     vy_fixed_text text = {list, sizeof list, 0};
     for (uint32_t i = 0; i < VYRE_STATUS_COUNT; i++) {
@@ -120,17 +128,12 @@ vyre_result vyre_ring_move(void *ring, size_t size, uint32_t slot, vyre_slot_edg
                            (unsigned)edge, slot, VY_COUNT_OF(edges));
     }
     size_t at = (size_t)slot * VYRE_SLOT_WORDS + VYRE_SLOT_STATUS;
-    uint32_t status = vy_mk_get(ring, at);
-    if (status >= VYRE_STATUS_COUNT) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
-                           "slot %u has the status %u, which is none. Fix: find who else writes "
-                           "there, and clear the ring",
-                           slot, status);
-    }
-    if (!(edges[edge].from >> status & 1)) {
-        return no_such_edge(slot, status, &edges[edge], diag);
-    }
-    vy_mk_publish_word(ring, at, edges[edge].to);
+    uint32_t status = vy_mk_load_word(ring, at);
+    do { /* others may move it meanwhile */
+        if (status >= VYRE_STATUS_COUNT || !(edges[edge].from >> status & 1)) {
+            return no_such_edge(slot, status, &edges[edge], diag);
+        }
+    } while (!vy_mk_swap_word(ring, at, &status, edges[edge].to));
     return VYRE_OK;
 }
 

@@ -6,8 +6,6 @@
 #include "codegen/base/base.h"
 #include "vyre/megakernel.h"
 
-#include <stdatomic.h>
-
 static inline uint32_t vy_mk_get(const void *memory, size_t word)
 {
     const unsigned char *at = (const unsigned char *)memory + 4 * word;
@@ -21,13 +19,6 @@ static inline void vy_mk_put(void *memory, size_t word, uint32_t value)
     at[1] = (unsigned char)(value >> 8);
     at[2] = (unsigned char)(value >> 16);
     at[3] = (unsigned char)(value >> 24);
-}
-
-/* The word that tells others that the ones before are there. */
-static inline void vy_mk_publish_word(void *memory, size_t word, uint32_t value)
-{
-    atomic_thread_fence(memory_order_release);
-    vy_mk_put(memory, word, value);
 }
 
 /* INVALID_ARGUMENT unless the memory is there (for size 0 it need not), is aligned to 4 bytes, and

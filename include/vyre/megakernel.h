@@ -199,7 +199,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_ring_query_size(uint32_t slot_count, size_t
 /* All slots become EMPTY, every word 0. As all functions on rings: errors where the size is no
  * multiple of VYRE_SLOT_SIZE, or of more than VYRE_MAX_SLOTS slots. */
 VYRE_API VYRE_CHECK vyre_result vyre_ring_clear(void *ring, size_t size, vyre_diag *diag);
-/* Errors: an edge that does not leave from the slot's status, or a status that is none; BUSY where
+/* For one caller where several move a slot at a time, or a device beside them.
+ * Errors: an edge that does not leave from the slot's status, or a status that is none; BUSY where
  * the slot is claimed and the edge would take it away; a slot that the ring has not. */
 VYRE_API VYRE_CHECK vyre_result vyre_ring_move(void *ring, size_t size, uint32_t slot,
                                                vyre_slot_edge edge, vyre_diag *diag);

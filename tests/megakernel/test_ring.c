@@ -1,6 +1,9 @@
 /* Sizes of rings, every edge from every status, and readers. */
 #include "tests/megakernel/ring_support.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #define BIT(status) (1u << VYRE_STATUS_##status)
 
 /* The state machine once more, written out. */
@@ -230,6 +233,53 @@ static void test_ring_read_gives_words_as_they_are(void **state)
                    VYRE_ERROR_INVALID_ARGUMENT, &diag, "out_words is NULL");
 }
 
+/* Four threads, each of which claims what it can of one ring. */
+#define THREADS       4u
+#define CLAIMED_SLOTS 4096u
+
+typedef struct claimer {
+    void *ring;
+    uint32_t claimed;
+    pthread_t thread;
+} claimer;
+
+static void *claim_all(void *argument)
+{
+    claimer *c = argument;
+    for (uint32_t slot = 0; slot < CLAIMED_SLOTS; slot++) {
+        vyre_result code =
+            vyre_ring_move(c->ring, CLAIMED_SLOTS * VYRE_SLOT_SIZE, slot, VYRE_EDGE_CLAIM, NULL);
+        c->claimed += code == VYRE_OK;
+        if (code != VYRE_OK && code != VYRE_ERROR_BUSY) {
+            c->claimed += CLAIMED_SLOTS; /* no other error comes of a race */
+        }
+    }
+    return NULL;
+}
+
+static void test_ring_claims_are_for_one_of_four_threads(void **state)
+{
+    (void)state;
+    void *ring = calloc(CLAIMED_SLOTS, VYRE_SLOT_SIZE);
+    claimer claimers[THREADS];
+    uint32_t sum = 0;
+    assert_non_null(ring);
+    for (uint32_t slot = 0; slot < CLAIMED_SLOTS; slot++) {
+        assert_int_equal(vyre_ring_publish(ring, CLAIMED_SLOTS * VYRE_SLOT_SIZE, slot, NULL, NULL),
+                         VYRE_OK);
+    }
+    for (uint32_t t = 0; t < THREADS; t++) {
+        claimers[t] = (claimer){.ring = ring};
+        assert_int_equal(pthread_create(&claimers[t].thread, NULL, claim_all, &claimers[t]), 0);
+    }
+    for (uint32_t t = 0; t < THREADS; t++) {
+        assert_int_equal(pthread_join(claimers[t].thread, NULL), 0);
+        sum += claimers[t].claimed;
+    }
+    assert_int_equal(sum, CLAIMED_SLOTS);
+    free(ring);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_ring_move_refuses_edges_and_slots_that_are_none),
         cmocka_unit_test(test_ring_count_counts_every_slot_once),
         cmocka_unit_test(test_ring_read_gives_words_as_they_are),
+        cmocka_unit_test(test_ring_claims_are_for_one_of_four_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
