@@ -39,7 +39,7 @@ tests=(
     test_contract_lifetime
     test_grid test_fold test_range test_bounds test_wide test_chain test_planted test_planted_parts
     test_emit_int test_emit_float test_emit_flow test_variant test_aggregate test_driver_faults
-    test_refusals test_subgroup_runs test_programs test_glsl_twins
+    test_refusals test_subgroup_runs test_programs test_glsl_twins test_drain
 )
 
 input=() build=build out='' jobs=1 limit='' quick='' seeds=500 only='' pack=''

@@ -7,6 +7,7 @@
 #include "vyre/dispatch.h"
 #include "vyre/interp.h"
 #include "vyre/kernel.h"
+#include "vyre/megakernel.h"
 #include "vyre/program.h"
 #include "vyre/result.h"
 #include "vyre/text.h"

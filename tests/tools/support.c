@@ -63,7 +63,8 @@ int run_tool(const char *tool, ...)
     char *arguments[64];
     int count = 0;
     va_list list;
-    snprintf(path, sizeof path, "%s/bin/%s", VYRE_BINARY_DIR, tool);
+    snprintf(path, sizeof path, "%s%s%s", tool[0] == '/' ? "" : VYRE_BINARY_DIR,
+             tool[0] == '/' ? "" : "/bin/", tool);
     arguments[count++] = path;
     va_start(list, tool);
     for (char *next = va_arg(list, char *); next && count < 63; next = va_arg(list, char *)) {

@@ -19,8 +19,9 @@ void put_text(const char *path, const char *text);
 /* The whole file with a zero behind it, freed by free(); NULL where there is none. */
 char *get_file(const char *path, size_t *out_size);
 
-/* Runs build/bin/TOOL with these arguments (up to a NULL), standard input empty. Returns its exit
- * code, or 1000 + the signal that ended it; what it printed lies in files `out` and `err`. */
+/* Runs build/bin/TOOL, or the program of that absolute path, with these arguments (up to a NULL),
+ * standard input empty. Returns its exit code, or 1000 + the signal that ended it; what it printed
+ * lies in files `out` and `err`. */
 int run_tool(const char *tool, ...);
 /* The texts are in the file. */
 void assert_file_has(const char *path, const char *text);
