@@ -91,7 +91,9 @@ vyre_result vy_drain_build(const vy_drain_params *params, const vyre_allocator *
         vy_text_printf(&text, "        case 0x%x { let f = %s(base / 16, a0, a1, a2) fault = f }\n",
                        (unsigned)params->handlers[i].opcode, params->handlers[i].function);
     }
-    vy_text_printf(&text, "%s", vy_drain_rest);
+    vy_text_printf(&text, "%s%s%s", vy_drain_rest,
+                   params->by_subgroup ? vy_drain_claim_by_subgroup : vy_drain_claim_by_lane,
+                   vy_drain_end);
     code = text.failed
                ? vy_diag_no_memory(diag)
                : vyre_program_parse(text.data, text.size, "drain", allocator, out_program, diag);

@@ -19,6 +19,7 @@ typedef struct vy_drain_handler {
 
 typedef struct vy_drain_params {
     uint32_t workgroup; /* invocations of one; 0: 64 */
+    bool by_subgroup;   /* lanes claim together; needs VYRE_RECONVERGENCE_MAXIMAL */
     const char
         *declarations;     /* buffers and parameters that the handlers use, as text; NULL: none */
     const char *functions; /* the handlers, and what they call; NULL: none */

@@ -198,13 +198,29 @@ static const char vy_drain_rest[] =
     "        let stop = atomic_load(control[0])\n"
     "        if persistent != 0 && stop != 0 {\n"
     "            more = false\n"
-    "        } else {\n"
-    "            let slot = atomic_add(control[141], 1)\n"
-    "            more = slot < slot_count && slot < len(ring) / 16\n"
-    "            left = left - 1\n"
-    "            if more { visit(slot) }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
+    "        } else {\n";
+
+/* Each lane for itself. */
+static const char vy_drain_claim_by_lane[] = "            let slot = atomic_add(control[141], 1)\n";
+
+/* The lanes that are there, together: the first of them takes as many slots as they are. */
+static const char vy_drain_claim_by_subgroup[] =
+    "            let active = subgroup_add(1)\n"
+    "            let rank = subgroup_exclusive_add(1)\n"
+    "            let leads = subgroup_elect()\n"
+    "            var first = 0\n"
+    "            if leads {\n"
+    "                let at = atomic_add(control[141], active)\n"
+    "                first = at\n"
+    "            }\n"
+    "            let start = subgroup_broadcast_first(first)\n"
+    "            let slot = start + rank\n";
+
+static const char vy_drain_end[] = "            more = slot < slot_count && slot < len(ring) / 16\n"
+                                   "            left = left - 1\n"
+                                   "            if more { visit(slot) }\n"
+                                   "        }\n"
+                                   "    }\n"
+                                   "}\n";
 
 #endif

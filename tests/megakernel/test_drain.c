@@ -52,7 +52,7 @@ static void reset(queue *q)
 
 static queue *open_queue(uint32_t slot_count, const vy_drain_params *params)
 {
-    static const vy_drain_params none = {0, NULL, NULL, NULL, 0};
+    static const vy_drain_params none = {.workgroup = 0};
     queue *q = calloc(1, sizeof *q);
     vyre_kernel_params kernel_params = {.struct_size = sizeof kernel_params};
     vyre_diag diag;
@@ -163,11 +163,12 @@ static void put(queue *q, uint32_t slot, uint32_t opcode, uint32_t a0, uint32_t 
 
 /* ---- Conservation ---------------------------------------------------------------------------- */
 
-static void check_lengths(drain_fn drain, const uint32_t *lengths, size_t length_count)
+static void check_lengths(drain_fn drain, const vy_drain_params *params, const uint32_t *lengths,
+                          size_t length_count)
 {
     static const uint32_t grids[] = {1, 7, 64, 1000};
     for (size_t l = 0; l < length_count; l++) {
-        queue *q = open_queue(lengths[l], NULL);
+        queue *q = open_queue(lengths[l], params);
         for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
             uint32_t n = lengths[l];
             if (drain == drain_on_interpreter && grids[g] == 1000 && l > 0) {
@@ -199,7 +200,7 @@ static void test_drain_conserves_on_the_interpreter(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 10, 11, 63, 64, 65, 4095, 4096, 4097};
     (void)state;
-    check_lengths(drain_on_interpreter, lengths, sizeof lengths / sizeof *lengths);
+    check_lengths(drain_on_interpreter, NULL, lengths, sizeof lengths / sizeof *lengths);
 }
 
 static void test_drain_conserves_on_the_device(void **state)
@@ -207,7 +208,7 @@ static void test_drain_conserves_on_the_device(void **state)
     static const uint32_t lengths[] = {0, 1, 10, 11, 63, 64, 65, 4095, 4096, 4097, 1000000};
     (void)state;
     if (device) {
-        check_lengths(drain_on_device, lengths, sizeof lengths / sizeof *lengths);
+        check_lengths(drain_on_device, NULL, lengths, sizeof lengths / sizeof *lengths);
     }
 }
 
@@ -402,6 +403,37 @@ static void test_drain_packed_slots_logs_and_tenants(void **state)
     close_queue(&q);
 }
 
+/* Lanes that claim together, where operations part them. Without the validation layer, which does
+ * not know maximal reconvergence; one device at a time is what the test layer takes. */
+static void test_drain_claims_by_subgroup(void **state)
+{
+    static const uint32_t lengths[] = {0, 1, 7, 8, 9, 63, 64, 65, 4097};
+    static const vy_drain_params params = {.by_subgroup = true, .workgroup = 96};
+    vyre_kernel_params can = {.struct_size = sizeof can};
+    bool has_device = device != NULL;
+    (void)state;
+    if (device) {
+        engine_close(&device);
+    }
+    check_lengths(drain_on_interpreter, &params, lengths, sizeof lengths / sizeof *lengths);
+    if (!has_device) {
+        return;
+    }
+    device = engine_open(0);
+    vyre_device_kernel_params(device, &can);
+    if (can.reconvergence == VYRE_RECONVERGENCE_MAXIMAL) {
+        check_lengths(drain_on_device, &params, lengths, sizeof lengths / sizeof *lengths);
+        queue *q = open_queue(7, &params);
+        check_packed(q, drain_on_device);
+        check_tenants(q, drain_on_device);
+        close_queue(&q);
+    } else {
+        print_message("lanes that part are not promised to meet on this device\n");
+    }
+    engine_close(&device);
+    device = engine_open(1);
+}
+
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
 /* Launches of few claims each leave what they did not come to, and the next goes on there. */
@@ -479,7 +511,11 @@ static void check_handlers(queue *q, drain_fn drain)
 static void test_drain_runs_handlers(void **state)
 {
     static const vy_drain_handler handlers[] = {{0x1000, "square"}, {9, "refuse"}};
-    static const vy_drain_params params = {32, "inout results : u32[]", functions, handlers, 2};
+    static const vy_drain_params params = {.workgroup = 32,
+                                           .declarations = "inout results : u32[]",
+                                           .functions = functions,
+                                           .handlers = handlers,
+                                           .handler_count = 2};
     (void)state;
     queue *q = open_queue(4098, &params);
     q->extra_count = q->slot_count;
@@ -545,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_drain_conserves_on_the_device),
         cmocka_unit_test(test_drain_operations_do_that_and_nothing_else),
         cmocka_unit_test(test_drain_packed_slots_logs_and_tenants),
+        cmocka_unit_test(test_drain_claims_by_subgroup),
         cmocka_unit_test(test_drain_goes_on_where_a_slice_ended),
         cmocka_unit_test(test_drain_runs_handlers),
         cmocka_unit_test(test_drain_errors_have_their_place),
