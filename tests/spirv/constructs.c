@@ -1,6 +1,13 @@
 /* See constructs.h. */
 #include "constructs.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
 #define U32 VYRE_TYPE_U32
 #define F32 VYRE_TYPE_F32
 
@@ -468,3 +475,15 @@ const construct constructs[] = {
     {"subgroup_extreme", build_subgroup_extreme},
 };
 const uint32_t construct_count = VY_COUNT_OF(constructs);
+
+void construct_begin(form *f, const char *name)
+{
+    for (uint32_t i = 0; i < construct_count; i++) {
+        if (strcmp(constructs[i].name, name) == 0) {
+            form_init(f);
+            constructs[i].build(f);
+            return;
+        }
+    }
+    fail_msg("no construct %s", name);
+}

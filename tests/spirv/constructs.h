@@ -13,4 +13,7 @@ typedef struct construct {
 extern const construct constructs[];
 extern const uint32_t construct_count;
 
+/* Begins the form of that name, which must be there; it is not emitted yet. */
+void construct_begin(form *f, const char *name);
+
 #endif
