@@ -21,7 +21,7 @@ static const system_opcode system_opcodes[] = {
     {VYRE_OPCODE_MEMCPY, "MEMCPY", true},
     {VYRE_OPCODE_DFA_STEP, "DFA_STEP", false}, /* reserved */
     {VYRE_OPCODE_BATCH_FENCE, "BATCH_FENCE", true},
-    {VYRE_OPCODE_LOAD_MISS, "LOAD_MISS", false}, /* the kernel's */
+    {VYRE_OPCODE_LOAD_MISS, "LOAD_MISS", false}, /* kept for kernels */
     {VYRE_OPCODE_PRINTF, "PRINTF", true},
     {VYRE_OPCODE_PACKED_SLOT, "PACKED_SLOT", true},
     {VYRE_OPCODE_SHUTDOWN, "SHUTDOWN", true},

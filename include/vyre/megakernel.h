@@ -128,7 +128,7 @@ VYRE_API uint32_t vyre_control_find(const void *control, size_t size, uint32_t w
 /* System: up to 7, 0xfff0 to 0xffff, and all with bit 31; the others are users'. */
 VYRE_API int vyre_opcode_is_system(uint32_t opcode);
 /* Those that a slot may have: users', and of the system's those with a meaning (DFA_STEP has none)
- * but LOAD_MISS, which only the kernel writes. */
+ * but LOAD_MISS, which is kept for kernels. */
 VYRE_API int vyre_opcode_is_publishable(uint32_t opcode);
 /* A tenant's own opcode: 0x40000000 + tenant * 2^20 + local. Errors: no such tenant or local. */
 VYRE_API VYRE_CHECK vyre_result vyre_opcode_of_tenant(uint32_t tenant, uint32_t local,
