@@ -174,10 +174,11 @@ typedef enum vyre_priority {
 typedef enum vyre_slot_fault {
     VYRE_FAULT_NONE,
     VYRE_FAULT_UNKNOWN_OPCODE,
-    VYRE_FAULT_BOUNDS, /* an argument that names no word it may name */
-    VYRE_FAULT_TENANT, /* a tenant that there is no mask for */
-    VYRE_FAULT_PACKED, /* a packed slot whose description is none */
-    VYRE_FAULT_HANDLER /* a handler's trap */
+    VYRE_FAULT_BOUNDS,  /* an argument that names no word it may name */
+    VYRE_FAULT_TENANT,  /* a tenant that there is no mask for */
+    VYRE_FAULT_PACKED,  /* a packed slot whose description is none */
+    VYRE_FAULT_HANDLER, /* a handler gave no code that it may give */
+    VYRE_FAULT_IO       /* the request that the slot waited for ended as ERROR */
 } vyre_slot_fault;
 
 /* What moves a slot from one status to another. */

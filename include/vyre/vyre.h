@@ -5,6 +5,7 @@
 #include "vyre/buffer.h"
 #include "vyre/device.h"
 #include "vyre/dispatch.h"
+#include "vyre/dispatcher.h"
 #include "vyre/interp.h"
 #include "vyre/kernel.h"
 #include "vyre/megakernel.h"
