@@ -8,7 +8,7 @@
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-void vy_mk_dispatcher_look_at_device(vyre_dispatcher *d)
+static void look_at_limits(vyre_dispatcher *d)
 {
     vyre_device_info info;
     d->offset_alignment = 4;
@@ -26,6 +26,16 @@ void vy_mk_dispatcher_look_at_device(vyre_dispatcher *d)
                                .max_groups = info.max_groups[0],
                                .subgroup_size = info.subgroup_size ? info.subgroup_size : 1};
     d->offset_alignment = info.offset_alignment > 4 ? info.offset_alignment : 4;
+}
+
+vyre_result vy_mk_dispatcher_look_at_device(vyre_dispatcher *d, vyre_diag *diag)
+{
+    const vy_mk_launch_request full = {.queue_length = VY_MK_MAX_LAUNCH};
+    vy_mk_launch launch;
+    look_at_limits(d);
+    vyre_result code = vy_mk_launch_plan(&d->limits, &full, &launch, diag);
+    d->most_groups = code == VYRE_OK ? launch.group_count : 1;
+    return code;
 }
 
 static vyre_result check_claim(const vyre_dispatcher *d, vyre_diag *diag)
@@ -162,8 +172,8 @@ static vyre_result fill(vyre_dispatcher *d, const vyre_dispatcher_params *p, vyr
     d->id = vy_device_new_id();
     d->claim = p->claim == VYRE_CLAIM_AUTO ? VYRE_CLAIM_WORKGROUP : p->claim;
     d->handlers_program = p->program ? vy_program_hold(p->program) : NULL;
-    vy_mk_dispatcher_look_at_device(d);
-    vyre_result code = check_claim(d, diag);
+    vyre_result code = vy_mk_dispatcher_look_at_device(d, diag);
+    code = code == VYRE_OK ? check_claim(d, diag) : code;
     code = code == VYRE_OK ? check_bindings(d, p, diag) : code;
     code = code == VYRE_OK ? take_handlers(d, p, diag) : code;
     return code == VYRE_OK ? take_rest(d, p, diag) : code;

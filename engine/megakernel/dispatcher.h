@@ -141,6 +141,7 @@ struct vyre_dispatcher {
     int (*recover)(void *user, vyre_device **out_device, vyre_binding *bindings, uint32_t count);
     void *recover_user;
     vy_mk_limits limits;
+    uint32_t most_groups; /* workgroups that the device keeps resident */
     uint64_t offset_alignment;
 
     vy_mutex mutex;         /* of all below */
@@ -226,7 +227,7 @@ void vy_mk_queues_finish(vyre_dispatcher *d);
  */
 
 /* Limits of the device, or of the interpreter. */
-void vy_mk_dispatcher_look_at_device(vyre_dispatcher *d);
+vyre_result vy_mk_dispatcher_look_at_device(vyre_dispatcher *d, vyre_diag *diag);
 
 /* ---- queue_finish.c -------------------------------------------------------------------------- */
 
