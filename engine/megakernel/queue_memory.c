@@ -16,6 +16,17 @@ uint64_t vy_mk_ring_capacity(uint64_t size)
     return capacity;
 }
 
+/* Under the mutex, as other queues ask for it. */
+static void set_capacity(vyre_dispatcher *d, vy_mk_memory *m, uint64_t capacity)
+{
+    vy_mutex_lock(&d->mutex);
+    d->counters.arenas -= m->capacity ? 1 : 0;
+    d->counters.arenas += capacity ? 1 : 0;
+    d->counters.arena_size += capacity - m->capacity;
+    m->capacity = capacity;
+    vy_mutex_unlock(&d->mutex);
+}
+
 static void forget_ring(vyre_dispatcher *d, vy_mk_memory *m)
 {
     if (m->ring.bits) {
@@ -23,16 +34,10 @@ static void forget_ring(vyre_dispatcher *d, vy_mk_memory *m)
         vyre_result code = vyre_buffer_release(m->device, &m->ring, &ignored);
         (void)code; /* of a lost device */
     }
-    if (m->capacity) {
-        vy_mutex_lock(&d->mutex);
-        d->counters.arenas--;
-        d->counters.arena_size -= m->capacity;
-        vy_mutex_unlock(&d->mutex);
-    }
     vy_free(&d->allocator, m->host, (size_t)m->capacity);
     m->ring = (vyre_buffer){0};
     m->host = m->mapped = NULL;
-    m->capacity = 0;
+    set_capacity(d, m, 0);
 }
 
 /* Mapped memory of the device; without it, VYRE_OK and nothing mapped. */
@@ -84,11 +89,7 @@ static vyre_result reserve_ring(vyre_dispatcher *d, vy_mk_queue *q, uint64_t siz
     }
     if (code == VYRE_OK) {
         *out_allocations += m->mapped ? 1 : 0;
-        m->capacity = capacity;
-        vy_mutex_lock(&d->mutex);
-        d->counters.arenas++;
-        d->counters.arena_size += capacity;
-        vy_mutex_unlock(&d->mutex);
+        set_capacity(d, m, capacity);
     }
     return code;
 }
