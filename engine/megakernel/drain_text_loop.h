@@ -137,13 +137,12 @@ static const char vy_drain_partition[] = "            if mk_came_to > 1 {\n"
                                          "                }\n"
                                          "            }\n";
 
-static const char vy_drain_items_body[] = "            var mk_came_to = mk_gate\n"
-                                          "            mk_looked += 1\n"
-                                          "            if mk_gate == 2 {\n"
-                                          "                let mk_item = mk_ring[mk_slot]\n"
-                                          "                let mk_op = ";
-
-static const char vy_drain_items_body_end[] =
+static const char vy_drain_items_body[] =
+    "            var mk_came_to = mk_gate\n"
+    "            mk_looked += 1\n"
+    "            if mk_gate == 2 {\n"
+    "                let mk_item = mk_ring[mk_slot]\n"
+    "                let mk_op = mk_opcode_of(mk_item.x)\n"
     "                let mk_code = mk_run(mk_slot, mk_op, mk_item.y, mk_item.z, mk_item.w)\n"
     "                mk_came_to = 2 + mk_code\n"
     "                mk_ran += 1\n"
