@@ -10,7 +10,7 @@
 #define DRAIN_OBSERVABLES   64u
 #define DRAIN_CONTROL_WORDS (VYRE_CONTROL_OBSERVABLES + DRAIN_OBSERVABLES)
 #define DRAIN_LOG_WORDS     (1u + 4u * VYRE_DEBUG_LOG_LENGTH)
-#define DRAIN_IO_WORDS      (VYRE_MAX_IO_SLOTS * VYRE_IO_WORDS)
+#define DRAIN_IO_WORDS      ((VYRE_MAX_IO_SLOTS + 6u) * VYRE_IO_WORDS) /* more than a queue has */
 #define DRAIN_OPEN          VYRE_CONTROL_OBSERVABLES /* the first word that operations may name */
 #define DRAIN_EXTRA         2u                       /* buffers of the handlers', at most */
 
