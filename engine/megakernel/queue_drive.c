@@ -16,7 +16,7 @@ static vyre_result complete(vy_mk_queue *q, const vyre_io_request *request, uint
     void *ring = vy_mk_memory_ring(&q->memory);
     uint64_t at = (uint64_t)request->tag * VYRE_SLOT_SIZE;
     size_t size = (size_t)q->slot_count * VYRE_SLOT_SIZE;
-    if (request->tag >= q->slot_count) {
+    if (!q->posts_io || request->tag >= q->slot_count) {
         return VYRE_OK; /* a request of the caller's own */
     }
     vyre_result code = vy_mk_memory_sync(q, at, VYRE_SLOT_SIZE, VYRE_MAPPED_FROM_DEVICE, diag);
@@ -51,7 +51,7 @@ static vyre_result serve(vy_mk_queue *q, vyre_diag *diag)
         if (code == VYRE_OK) {
             code = complete(q, &request, completion.status, diag);
         }
-        if (code == VYRE_OK && request.tag < q->slot_count && q->posts_io) {
+        if (code == VYRE_OK && q->posts_io && request.tag < q->slot_count) {
             code = vyre_io_release(q->io, q->io_size, indices[i], diag);
         }
     }
