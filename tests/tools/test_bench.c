@@ -189,7 +189,7 @@ static void check_json(const char *path)
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
     assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
-    assert_true(own >= 4 + 2 + 10 + 8 + 2 || peers == 0);
+    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
 }
@@ -220,6 +220,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "### checks: ");
     assert_file_has("out", "### atomics: ");
     assert_file_has("out", "### megakernel: ");
+    assert_file_has("out", "dispatcher, independent items");
+    assert_file_has("out", "published into a ring");
     assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
     assert_file_has("out", "| equal ");
     check_json("b.json");

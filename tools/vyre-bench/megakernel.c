@@ -13,11 +13,13 @@ enum {
     MAX_GRAPH = 16384,   /* nodes, whose instantiation grows faster than their number */
     LIMIT_FROM = 16384,  /* items, from which on their bytes over the link matter */
     CPU_AT_LEAST = 4096, /* items in one sample of the loop, so that clocks can tell */
+    MAX_ITEMS = 1000000
 };
 static const double case_budget_us = 2.5e6;
 
-static const uint32_t counts[] = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1000000},
-                      quick_counts[] = {1, 16, 256};
+static const uint32_t counts[] = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, MAX_ITEMS},
+                      quick_counts[] = {1, 16, 256}, drain_counts[] = {4096, 65536, MAX_ITEMS},
+                      quick_drain_counts[] = {256};
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
@@ -172,7 +174,7 @@ static void add_cuda(bench *b, bench_case *c, const queue_work *work)
     }
 }
 
-/* ---- Cases ----------------------------------------------------------------------------------- */
+static const char in_flight_name[] = "dispatcher, 4 queues in flight, each";
 
 static const struct {
     const char *name;
@@ -187,6 +189,10 @@ static const struct {
 static void tell_left_out(const bench *b, bench_case *c, const queue_work *work)
 {
     char why[64];
+    if (work->count > MAX_LAUNCHES) {
+        snprintf(why, sizeof why, "more than %d items", MAX_LAUNCHES);
+        bench_series_leave_out(c, "vyre", in_flight_name, why);
+    }
     if (b->peer && work->count > MAX_DISPATCHES) {
         snprintf(why, sizeof why, "more than %d dispatches", MAX_DISPATCHES);
         bench_series_leave_out(c, "vulkan", vulkan_kinds[0].name, why);
@@ -201,22 +207,111 @@ static void tell_left_out(const bench *b, bench_case *c, const queue_work *work)
     }
 }
 
-static vyre_result measure_ways(bench *b, bench_case *c, const queue_work *work, uint32_t *data,
+/* ---- The library ----------------------------------------------------------------------------- */
+
+#define INDEPENDENT (VYRE_QUEUE_INDEPENDENT | VYRE_QUEUE_KEEP_DUPLICATES)
+
+static const queue_kind queue_kinds[] = {
+    {"dispatcher, independent items", VYRE_CLAIM_AUTO, INDEPENDENT, QUEUE_ITEMS},
+    {"dispatcher, dependencies looked for", VYRE_CLAIM_AUTO, 0, QUEUE_ITEMS},
+    {in_flight_name, VYRE_CLAIM_AUTO, INDEPENDENT, QUEUE_IN_FLIGHT},
+};
+
+/* How the dispatcher could do it otherwise; against the first. */
+typedef struct drain_kind {
+    queue_kind kind;
+    bool is_of_one, is_of_mixed; /* whether it makes a difference there */
+} drain_kind;
+
+static const drain_kind drain_kinds[] = {
+    {{"as it chooses", VYRE_CLAIM_AUTO, INDEPENDENT, QUEUE_ITEMS}, true, true},
+    {{"without a kernel of its own", VYRE_CLAIM_AUTO, INDEPENDENT | VYRE_QUEUE_NO_SPECIAL,
+      QUEUE_ITEMS},
+     true,
+     false},
+    {{"not arranged by opcode", VYRE_CLAIM_AUTO, INDEPENDENT | VYRE_QUEUE_KEEP_ORDER, QUEUE_ITEMS},
+     false,
+     true},
+    {{"claims by lanes", VYRE_CLAIM_LANE, INDEPENDENT, QUEUE_ITEMS}, true, true},
+    {{"claims by subgroups", VYRE_CLAIM_SUBGROUP, INDEPENDENT, QUEUE_ITEMS}, true, true},
+    {{"claims by workgroups", VYRE_CLAIM_WORKGROUP, INDEPENDENT, QUEUE_ITEMS}, true, true},
+    {{"published into a ring", VYRE_CLAIM_AUTO, 0, QUEUE_RING}, true, true},
+};
+
+static vyre_result add_queues(queue_library *library, bench_case *c, const queue_work *work,
+                              vyre_diag *diag)
+{
+    vyre_result result = VYRE_OK;
+    queue_library_begin(library, work);
+    for (size_t i = 0; result == VYRE_OK && i < VY_COUNT_OF(queue_kinds); i++) {
+        if (queue_kinds[i].form != QUEUE_IN_FLIGHT || work->count <= MAX_LAUNCHES) {
+            result = queue_library_add(library, c, work, &queue_kinds[i], diag);
+        }
+    }
+    return result;
+}
+
+static vyre_result add_drains(queue_library *library, bench_case *c, const queue_work *work,
+                              vyre_diag *diag)
+{
+    vyre_result result = VYRE_OK;
+    queue_library_begin(library, work);
+    for (size_t i = 0; result == VYRE_OK && i < VY_COUNT_OF(drain_kinds); i++) {
+        const drain_kind *drain = &drain_kinds[i];
+        if (work->is_mixed ? drain->is_of_mixed : drain->is_of_one) {
+            result = queue_library_add(library, c, work, &drain->kind, diag);
+        }
+    }
+    return result;
+}
+
+static vyre_result measure_queues(bench *b, bench_case *c, queue_library *library, vyre_diag *diag)
+{
+    vyre_result result = bench_measure(b, c, diag);
+    if (result == VYRE_OK) {
+        result = queue_series_note(c, diag);
+    }
+    queue_library_end(library);
+    return result;
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* What the cases share. */
+typedef struct setting {
+    bench *bench;
+    bench_group *group;
+    uint32_t *data; /* the sources, and a word for each item */
+    queue_library *library;
+} setting;
+
+static vyre_result measure_ways(const setting *all, bench_case *c, const queue_work *work,
                                 vyre_diag *diag)
 {
+    bench *b = all->bench;
     vulkan_way vulkan[VULKAN_WAYS] = {{NULL}};
-    cpu_way cpu = {work, data};
-    for (uint32_t i = 0; i < VULKAN_WAYS; i++) {
+    cpu_way cpu = {work, all->data};
+    vyre_result result = add_queues(all->library, c, work, diag);
+    for (uint32_t i = 0; result == VYRE_OK && i < VULKAN_WAYS; i++) {
         add_vulkan(b, c, &vulkan[i], work, vulkan_kinds[i].how, vulkan_kinds[i].name, diag);
     }
     add_cuda(b, c, work);
     (void)bench_series_add(c, "cpu", "a loop on one core", sample_cpu, check_cpu, &cpu);
-    vyre_result result = bench_measure(b, c, diag);
+    if (result == VYRE_OK) {
+        result = measure_queues(b, c, all->library, diag);
+    }
     tell_left_out(b, c, work);
     for (uint32_t i = 0; i < VULKAN_WAYS; i++) {
         peer_items_destroy(&vulkan[i].items);
     }
     return result;
+}
+
+static vyre_result measure_drains(const setting *all, bench_case *c, const queue_work *work,
+                                  vyre_diag *diag)
+{
+    vyre_result result = add_drains(all->library, c, work, diag);
+    return result == VYRE_OK ? measure_queues(all->bench, c, all->library, diag) : result;
 }
 
 static bench_case *add_case(bench *b, bench_group *group, const char *name, uint32_t count)
@@ -233,24 +328,53 @@ static bench_case *add_case(bench *b, bench_group *group, const char *name, uint
     return c;
 }
 
-static vyre_result measure_case(bench *b, bench_group *group, const char *name, queue_work work,
-                                uint32_t *data, vyre_diag *diag)
+typedef vyre_result (*measure_fn)(const setting *all, bench_case *c, const queue_work *work,
+                                  vyre_diag *diag);
+
+static vyre_result measure_case(const setting *all, const char *name, queue_work work,
+                                measure_fn measure, vyre_diag *diag)
 {
-    bench_case *c = add_case(b, group, name, work.count);
+    bench_case *c = add_case(all->bench, all->group, name, work.count);
     if (!c) {
         return vy_diag_no_memory(diag);
     }
-    vyre_result result = work_make(&work, data, diag);
+    vyre_result result = work_make(&work, all->data, diag);
     if (result == VYRE_OK) {
-        result = measure_ways(b, c, &work, data, diag);
+        result = measure(all, c, &work, diag);
     }
     work_finish(&work);
     return result;
 }
 
-static uint32_t *make_data(uint32_t count)
+static const char *const names[2] = {"one opcode", "eight opcodes"},
+                         *const drain_names[2] = {"one opcode, drained otherwise",
+                                                  "eight opcodes, drained otherwise"};
+
+static vyre_result measure_all(const setting *all, vyre_diag *diag)
 {
-    uint32_t *data = calloc(BENCH_SOURCES + count, sizeof *data);
+    bool quick = all->bench->quick;
+    const uint32_t *list = quick ? quick_counts : counts,
+                   *drains = quick ? quick_drain_counts : drain_counts;
+    size_t count = quick ? VY_COUNT_OF(quick_counts) : VY_COUNT_OF(counts),
+           drain_count = quick ? VY_COUNT_OF(quick_drain_counts) : VY_COUNT_OF(drain_counts);
+    vyre_result result = VYRE_OK;
+    for (size_t i = 0; result == VYRE_OK && i < 2 * count; i++) {
+        queue_work work = {.is_mixed = i >= count, .count = list[i % count]};
+        result = measure_case(all, names[i / count], work, measure_ways, diag);
+    }
+    for (size_t i = 0; result == VYRE_OK && i < 2 * drain_count; i++) {
+        queue_work work = {.is_mixed = i >= drain_count, .count = drains[i % drain_count]};
+        result = measure_case(all, drain_names[i / drain_count], work, measure_drains, diag);
+    }
+    for (size_t i = 0; result == VYRE_OK && i < VY_COUNT_OF(names); i++) {
+        result = bench_find_break_evens(all->bench, all->group, names[i], diag);
+    }
+    return result;
+}
+
+static uint32_t *make_data(void)
+{
+    uint32_t *data = calloc(BENCH_SOURCES + MAX_ITEMS, sizeof *data);
     for (uint32_t k = 0; data && k < BENCH_SOURCES; k++) {
         data[k] = bench_item_source(k);
     }
@@ -259,19 +383,16 @@ static uint32_t *make_data(uint32_t count)
 
 vyre_result bench_megakernel(bench *b, bench_group *group, vyre_diag *diag)
 {
-    static const char *const names[] = {"one opcode", "eight opcodes"};
-    const uint32_t *list = b->quick ? quick_counts : counts;
-    size_t count = b->quick ? VY_COUNT_OF(quick_counts) : VY_COUNT_OF(counts);
-    uint32_t *data = make_data(list[count - 1]);
-    vyre_result result = data ? VYRE_OK : vy_diag_no_memory(diag);
+    setting all = {.bench = b, .group = group, .data = make_data()};
+    vyre_result result = all.data ? VYRE_OK : vy_diag_no_memory(diag);
     group->title = "many small work items, from the call to the known end";
-    for (size_t i = 0; result == VYRE_OK && i < 2 * count; i++) {
-        queue_work work = {.is_mixed = i >= count, .count = list[i % count]};
-        result = measure_case(b, group, names[i / count], work, data, diag);
+    if (result == VYRE_OK) {
+        result = queue_library_create(b, all.data, MAX_ITEMS, &all.library, diag);
     }
-    for (size_t i = 0; result == VYRE_OK && i < VY_COUNT_OF(names); i++) {
-        result = bench_find_break_evens(b, group, names[i], diag);
+    if (result == VYRE_OK) {
+        result = measure_all(&all, diag);
     }
-    free(data);
+    queue_library_destroy(&all.library);
+    free(all.data);
     return result;
 }
