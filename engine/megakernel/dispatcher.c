@@ -8,7 +8,7 @@
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-void vy_mk_dispatcher_look_at_device(vyre_dispatcher *d)
+static void look_at_limits(vyre_dispatcher *d)
 {
     vyre_device_info info;
     d->offset_alignment = 4;
@@ -26,6 +26,16 @@ void vy_mk_dispatcher_look_at_device(vyre_dispatcher *d)
                                .max_groups = info.max_groups[0],
                                .subgroup_size = info.subgroup_size ? info.subgroup_size : 1};
     d->offset_alignment = info.offset_alignment > 4 ? info.offset_alignment : 4;
+}
+
+vyre_result vy_mk_dispatcher_look_at_device(vyre_dispatcher *d, vyre_diag *diag)
+{
+    const vy_mk_launch_request full = {.queue_length = VY_MK_MAX_LAUNCH};
+    vy_mk_launch launch;
+    look_at_limits(d);
+    vyre_result code = vy_mk_launch_plan(&d->limits, &full, &launch, diag);
+    d->most_groups = code == VYRE_OK ? launch.group_count : 1;
+    return code;
 }
 
 static vyre_result check_claim(const vyre_dispatcher *d, vyre_diag *diag)
@@ -140,8 +150,14 @@ static vyre_result take_rest(vyre_dispatcher *d, const vyre_dispatcher_params *p
     d->params = vy_arena_alloc(&d->arena, p->param_count, sizeof *d->params);
     d->queue_count = p->max_in_flight ? p->max_in_flight : VY_MK_IN_FLIGHT;
     d->queues = vy_arena_alloc(&d->arena, d->queue_count, sizeof *d->queues);
+    d->trials = vy_arena_alloc(&d->arena, vy_mk_trial_count(d->handler_count), sizeof *d->trials);
     if (d->arena.failed) {
         return vy_diag_no_memory(diag);
+    }
+    vyre_result code =
+        vy_mk_lru_init(&d->lru, &d->allocator, VY_MK_LRU_PIPELINES, VY_MK_KEY_SIZE, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
     if (p->param_count) {
         memcpy(d->params, p->params, p->param_count * sizeof *d->params);
@@ -162,8 +178,8 @@ static vyre_result fill(vyre_dispatcher *d, const vyre_dispatcher_params *p, vyr
     d->id = vy_device_new_id();
     d->claim = p->claim == VYRE_CLAIM_AUTO ? VYRE_CLAIM_WORKGROUP : p->claim;
     d->handlers_program = p->program ? vy_program_hold(p->program) : NULL;
-    vy_mk_dispatcher_look_at_device(d);
-    vyre_result code = check_claim(d, diag);
+    vyre_result code = vy_mk_dispatcher_look_at_device(d, diag);
+    code = code == VYRE_OK ? check_claim(d, diag) : code;
     code = code == VYRE_OK ? check_bindings(d, p, diag) : code;
     code = code == VYRE_OK ? take_handlers(d, p, diag) : code;
     return code == VYRE_OK ? take_rest(d, p, diag) : code;
@@ -206,7 +222,9 @@ void vyre_dispatcher_destroy(vyre_dispatcher **dispatcher)
     }
     if (d->has_mutexes) {
         vy_mk_queues_finish(d);
-        vy_mk_programs_finish(d);
+    }
+    vy_mk_programs_finish(d);
+    if (d->has_mutexes) {
         vy_mutex_finish(&d->compile_mutex);
         vy_mutex_finish(&d->mutex);
     }
@@ -221,7 +239,18 @@ void vyre_dispatcher_get_counters(vyre_dispatcher *dispatcher,
                                   vyre_dispatcher_counters *out_counters)
 {
     vy_mutex_lock(&dispatcher->mutex);
-    *out_counters = dispatcher->counters;
+    vyre_dispatcher_counters *c = out_counters;
+    vy_mk_latency latency = vy_mk_statistics_summary(&dispatcher->statistics);
+    const vy_mk_lru_counters *programs = &dispatcher->lru.counters;
+    *c = dispatcher->counters;
+    c->pipelines = programs->entries;
+    c->pipeline_evictions = programs->evictions;
+    c->min_ns = latency.min_ns;
+    c->mean_ns = latency.mean_ns;
+    c->max_ns = latency.max_ns;
+    c->p50_ns = latency.p50_ns;
+    c->p99_ns = latency.p99_ns;
+    c->items_per_second = latency.items_per_second;
     for (uint32_t p = 0; p < VYRE_PRIORITY_COUNT; p++) {
         out_counters->claims[p] = dispatcher->totals.claims[p];
     }

@@ -8,23 +8,19 @@
 
 /* ---- How much -------------------------------------------------------------------------------- */
 
-/* Workgroups in powers of four: few sizes, so that what was recorded fits most queues. Those that
- * find nothing leave at once. */
-static uint32_t round_groups(const vy_mk_queue *q, uint32_t groups, uint32_t most)
+/* Workgroups in powers of four, as far as the device keeps them resident: few sizes, so that what
+ * was recorded fits most queues. Those that find nothing leave at once. */
+static uint32_t count_groups(const vyre_dispatcher *d, const vy_mk_queue *q, uint32_t items)
 {
-    uint32_t rounded = 1;
-    while (rounded < groups) {
+    const vy_mk_launch *launch = &q->recommendation.launch;
+    bool is_shed = q->recommendation.worker_count < q->params.worker_count;
+    uint32_t most = is_shed ? launch->group_count : d->most_groups;
+    uint64_t needed = vy_mk_div_up(items, q->variant.workgroup), rounded = 1;
+    most = q->params.group_cap ? vy_mk_min(most, q->params.group_cap) : most;
+    while (rounded < needed) {
         rounded *= 4;
     }
-    uint32_t cap = q->params.group_cap ? vy_mk_min(most, q->params.group_cap) : most;
-    return vy_mk_max(vy_mk_min(rounded, cap), 1);
-}
-
-static uint32_t count_groups(const vy_mk_queue *q, uint32_t items)
-{
-    uint32_t most = q->recommendation.launch.group_count;
-    uint64_t needed = vy_mk_div_up(items, q->variant.workgroup);
-    return round_groups(q, (uint32_t)(needed < most ? needed : most), most);
+    return rounded < most ? (uint32_t)rounded : most;
 }
 
 static uint32_t lanes_of(const vy_mk_queue *q)
@@ -83,7 +79,7 @@ static void choose_slice(const vyre_dispatcher *d, vy_mk_queue *q)
         }
     }
     uint32_t items = q->variant.in_waves ? largest_wave(q) : q->slice_end - q->slice_begin;
-    q->slice_groups = count_groups(q, items);
+    q->slice_groups = count_groups(d, q, items);
     q->slice_rounds = q->variant.in_waves ? UINT32_MAX : rounds_left(d, q);
     bool is_last = q->wave + q->slice_waves == q->plan.wave_count;
     q->slice_reads_ring =
@@ -209,7 +205,7 @@ static vyre_result run_on_device(vy_mk_queue *q, const slice *s, vyre_diag *diag
     params.param_count = s->param_count;
     params.groups[0] = q->slice_groups;
     params.passes = q->slice_waves;
-    params.flags = q->params.flags & VYRE_QUEUE_TIMED ? VYRE_DISPATCH_TIMED : 0;
+    params.flags = (q->params.flags & VYRE_QUEUE_TIMED) || q->trial ? VYRE_DISPATCH_TIMED : 0;
     params.label = "queue";
     return vyre_dispatch_async(q->program->pipeline, &params, &q->slice, diag);
 }

@@ -31,7 +31,8 @@ static bool replace_device(vyre_dispatcher *d, const vy_mk_queue *q)
             d->device = device;
             d->generation++;
             d->counters.recoveries++;
-            vy_mk_dispatcher_look_at_device(d);
+            vyre_diag ignored;
+            is_there = vy_mk_dispatcher_look_at_device(d, &ignored) == VYRE_OK;
             vy_mutex_unlock(&d->mutex);
         }
     }
