@@ -1,7 +1,7 @@
 /* The work items of group megakernel, which all its ways run: what they are and what they leave.
  * One buffer of words holds BENCH_SOURCES words that are only read, then a word for each item's
  * result, so that an index of a word is also the name of what an item reads or writes. Also for
- * CUDA; megakernel.vyre's text and items.comp say the same in their languages. */
+ * CUDA; megakernel_vyre.c and items.comp say the same in their languages. */
 #ifndef VY_BENCH_PEERS_ITEMS_H
 #define VY_BENCH_PEERS_ITEMS_H
 
