@@ -128,7 +128,7 @@ VYRE_API uint32_t vyre_control_find(const void *control, size_t size, uint32_t w
 /* System: up to 7, 0xfff0 to 0xffff, and all with bit 31; the others are users'. */
 VYRE_API int vyre_opcode_is_system(uint32_t opcode);
 /* Those that a slot may have: users', and of the system's those with a meaning (DFA_STEP has none)
- * but LOAD_MISS, which is kept for kernels. */
+ * but LOAD_MISS, which vyre_ring_publish_load alone writes. */
 VYRE_API int vyre_opcode_is_publishable(uint32_t opcode);
 /* A tenant's own opcode: 0x40000000 + tenant * 2^20 + local. Errors: no such tenant or local. */
 VYRE_API VYRE_CHECK vyre_result vyre_opcode_of_tenant(uint32_t tenant, uint32_t local,
@@ -297,6 +297,38 @@ static inline void vyre_window_params_init(vyre_window_params *params)
 VYRE_API VYRE_CHECK vyre_result vyre_ring_publish_window(void *ring, size_t size, uint32_t first,
                                                          const vyre_window_params *params,
                                                          vyre_diag *diag);
+
+/* What a slot of VYRE_OPCODE_LOAD_MISS asks for: a READ of the I/O queue. */
+typedef struct vyre_load_params {
+    uint32_t struct_size;
+    uint32_t source, target; /* handles, as of a vyre_io_request */
+    uint64_t offset;
+    uint32_t size; /* in bytes */
+} vyre_load_params;
+
+static inline void vyre_load_params_init(vyre_load_params *params)
+{
+    vyre_load_params zero = {0, 0, 0, 0, 0};
+    *params = zero;
+    params->struct_size = (uint32_t)sizeof *params;
+}
+
+/* A slot that asks for bytes and waits for them without a worker (docs/megakernel.md, Loads). The
+ * errors of vyre_ring_publish. */
+VYRE_API VYRE_CHECK vyre_result vyre_ring_publish_load(void *ring, size_t size, uint32_t slot,
+                                                       uint32_t tenant, vyre_priority priority,
+                                                       const vyre_load_params *params,
+                                                       vyre_diag *diag);
+/* What such a slot asks for, into a struct that vyre_load_params_init made. Errors: another opcode.
+ */
+VYRE_API VYRE_CHECK vyre_result vyre_slot_read_load(const uint32_t words[VYRE_SLOT_WORDS],
+                                                    vyre_load_params *out_params, vyre_diag *diag);
+/* The request of a slot that is WAIT_IO has ended: io_status (VYRE_IO_OK or VYRE_IO_ERROR) into its
+ * last word, then REQUEUE behind a release, so that the next launch ends it. One caller for a slot
+ * at a time. Errors: a status that is none, another opcode, a slot that does not wait; BUSY: one
+ * that is CLAIMED. */
+VYRE_API VYRE_CHECK vyre_result vyre_ring_complete_load(void *ring, size_t size, uint32_t slot,
+                                                        uint32_t io_status, vyre_diag *diag);
 
 /* How many slots have each status. */
 typedef struct vyre_ring_counts {

@@ -86,6 +86,10 @@ static vyre_result use_ring(uint32_t function, void *memory, size_t size, vyre_d
         return vyre_ring_publish_batch(memory, size, 0, NULL, 0, 0, diag);
     case 8:
         return vyre_ring_publish_packed(memory, size, 0, 0, VYRE_PRIORITY_LOW, &op, 1, diag);
+    case 9:
+        return vyre_ring_publish_load(memory, size, 0, 0, VYRE_PRIORITY_LOW, NULL, diag);
+    case 10:
+        return vyre_ring_complete_load(memory, size, 0, VYRE_IO_OK, diag);
     default:
         return vyre_ring_publish_window(memory, size, 0, NULL, diag);
     }
@@ -99,7 +103,7 @@ static void test_ring_memory_is_checked_by_every_function(void **state)
     static const size_t sizes[] = {
         1, 63, 65, 127, 129, sizeof ring.words - 1, sizeof ring.words - 4, SIZE_MAX};
     ring_fill(&ring, VYRE_STATUS_EMPTY);
-    for (uint32_t function = 0; function < 10; function++) {
+    for (uint32_t function = 0; function < 12; function++) {
         for (size_t i = 0; i < VY_COUNT_OF(sizes); i++) {
             assert_refused(&ring, use_ring(function, ring.words, sizes[i], &diag),
                            VYRE_ERROR_INVALID_ARGUMENT, &diag, "a ring");

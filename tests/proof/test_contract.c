@@ -107,13 +107,14 @@ static void take_folder(const char *path, names *defined, names *run)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* Rows of a group, or of a part of one: numbers are never given twice, so there may be gaps. */
 typedef struct group {
     char letter;
-    uint32_t count;
+    uint32_t first, last;
 } group;
 
-static const group groups[] = {{'A', 12}, {'B', 18}, {'C', 14}, {'D', 15},
-                               {'E', 25}, {'F', 18}, {'G', 14}, {'H', 42}};
+static const group groups[] = {{'A', 1, 12}, {'B', 1, 18}, {'C', 1, 14}, {'D', 1, 15}, {'E', 1, 25},
+                               {'F', 1, 18}, {'G', 1, 14}, {'H', 1, 42}, {'H', 53, 61}};
 
 /* Copies the n-th cell of a table's line. */
 static void cell(const char *line, uint32_t n, char *out, size_t size)
@@ -192,7 +193,7 @@ static void test_contract_rows_name_tests_that_are_run(void **state)
     assert_true(has_name(defined, "test_contract_rows_name_tests_that_are_run"));
     assert_true(has_name(run, "test_contract_rows_name_tests_that_are_run"));
     char *text = read_file(VYRE_SOURCE_DIR "/docs/contract.md");
-    uint32_t g = 0, number = 1, rows = 0;
+    uint32_t g = 0, number = groups[0].first, rows = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         if (strncmp(line, "| ", 2) != 0 || line[2] < 'A' || line[2] > 'Z') {
             continue;
@@ -202,12 +203,11 @@ static void test_contract_rows_name_tests_that_are_run(void **state)
         snprintf(expected, sizeof expected, "%c%u", groups[g].letter, (unsigned)number);
         check_row(line, expected, defined, run);
         rows++;
-        if (number++ == groups[g].count) {
-            g++;
-            number = 1;
+        if (number++ == groups[g].last && ++g < sizeof groups / sizeof *groups) {
+            number = groups[g].first;
         }
     }
-    assert_int_equal(rows, 158);
+    assert_int_equal(rows, 167);
     assert_int_equal(g, sizeof groups / sizeof *groups);
     free(text);
     free(defined);
