@@ -7,7 +7,8 @@
 
 static inline uint32_t vy_drain_workgroup(const vy_drain_params *params)
 {
-    return params->workgroup ? params->workgroup : 64;
+    uint32_t lanes = params->program ? params->program->subgroup_width : 0;
+    return params->workgroup ? params->workgroup : (lanes > 64 ? lanes : 64);
 }
 
 /* NULL: it has none of that name. */

@@ -408,8 +408,12 @@ static void test_drain_keeps_the_width_of_subgroups(void **state)
     assert_int_equal(built->subgroup_width, 128);
     vyre_program_destroy(&built);
     params.workgroup = 0;
+    assert_int_equal(vy_drain_build(&params, NULL, &built, NULL), VYRE_OK);
+    assert_int_equal(built->workgroup[0], 128);
+    vyre_program_destroy(&built);
+    params.workgroup = 192;
     assert_int_equal(vy_drain_check(&params, &diag), VYRE_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(diag.message, "subgroups of 128, which workgroups of 64"));
+    assert_non_null(strstr(diag.message, "subgroups of 128, which workgroups of 192"));
     vyre_program_destroy(&program);
 }
 
