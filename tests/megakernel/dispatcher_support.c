@@ -20,12 +20,30 @@ int rig_open_device(void **state)
     return 0;
 }
 
+int rig_open_separate(void **state)
+{
+    layer_reset();
+    layer.heaps = LAYER_HEAPS_SEPARATE;
+    return rig_open_device(state);
+}
+
+int rig_open_incoherent(void **state)
+{
+    layer_reset();
+    layer.heaps = LAYER_HEAPS_UNIFIED;
+    layer.no_coherent_memory = true;
+    return rig_open_device(state);
+}
+
 int rig_close_device(void **state)
 {
     (void)state;
     if (rig_device) {
         engine_close(&rig_device);
+        assert_int_equal(layer_bad_ranges(), 0);
+        assert_int_equal(layer_alive(), 0);
     }
+    layer_reset();
     return 0;
 }
 
@@ -126,6 +144,26 @@ rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_pa
     }
     vyre_program_destroy(&program);
     return r;
+}
+
+vyre_dispatcher *rig_dispatcher(vyre_device *device, vyre_buffer buffer, uint32_t count,
+                                const vyre_dispatcher_params *given)
+{
+    vyre_dispatcher_params params = *given;
+    vyre_dispatcher *dispatcher = NULL;
+    vyre_diag diag;
+    vyre_binding binding = engine_resident(buffer, 0, count);
+    vyre_program *program = parse(handlers_text);
+    params.program = program;
+    params.handlers = handlers;
+    params.handler_count = sizeof handlers / sizeof *handlers;
+    params.bindings = &binding;
+    params.binding_count = 1;
+    if (vyre_dispatcher_create(device, &params, &dispatcher, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    vyre_program_destroy(&program);
+    return dispatcher;
 }
 
 void rig_close(rig **r)

@@ -29,6 +29,10 @@ typedef struct rig {
  * is one the device. */
 extern vyre_device *rig_device;
 int rig_open_device(void **state);
+/* A device whose memory is not the host's, so that queues are copied; and one whose memory is both
+ * and must be flushed. */
+int rig_open_separate(void **state);
+int rig_open_incoherent(void **state);
 int rig_close_device(void **state);
 
 /* params may be NULL; program, handlers and bindings are filled in. */
@@ -37,6 +41,9 @@ rig *rig_open(vyre_device *device, uint32_t count, const vyre_dispatcher_params 
 rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_params *params,
                    const char *text, const vyre_handler *handlers, uint32_t handler_count);
 void rig_close(rig **r);
+/* The dispatcher alone, with rig_open's handlers over a resident buffer of that many words. */
+vyre_dispatcher *rig_dispatcher(vyre_device *device, vyre_buffer buffer, uint32_t count,
+                                const vyre_dispatcher_params *params);
 /* Makes all data 0. */
 void rig_clear(rig *r);
 /* r->data is what the buffer holds. */

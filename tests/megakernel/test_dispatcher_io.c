@@ -584,5 +584,9 @@ int main(void)
         cmocka_unit_test(test_callbacks_dispatch_on_the_same_dispatcher),
         cmocka_unit_test(test_polls_bring_loads),
     };
-    return cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    int failed = cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    failed +=
+        cmocka_run_group_tests_name("separate memory", tests, rig_open_separate, rig_close_device);
+    return failed + cmocka_run_group_tests_name("memory to be flushed", tests, rig_open_incoherent,
+                                                rig_close_device);
 }

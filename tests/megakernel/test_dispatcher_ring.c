@@ -717,5 +717,9 @@ int main(void)
         cmocka_unit_test(test_urgent_slots_are_taken_first_and_others_do_not_starve),
         cmocka_unit_test(test_partitions_are_drained_again_for_what_came_back),
     };
-    return cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    int failed = cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    failed +=
+        cmocka_run_group_tests_name("separate memory", tests, rig_open_separate, rig_close_device);
+    return failed + cmocka_run_group_tests_name("memory to be flushed", tests, rig_open_incoherent,
+                                                rig_close_device);
 }

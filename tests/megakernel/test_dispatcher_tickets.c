@@ -559,5 +559,9 @@ int main(void)
         cmocka_unit_test(test_queues_are_given_up_in_any_state),
         cmocka_unit_test(test_dispatchers_are_destroyed_with_queues_in_flight),
     };
-    return cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    int failed = cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
+    failed +=
+        cmocka_run_group_tests_name("separate memory", tests, rig_open_separate, rig_close_device);
+    return failed + cmocka_run_group_tests_name("memory to be flushed", tests, rig_open_incoherent,
+                                                rig_close_device);
 }
