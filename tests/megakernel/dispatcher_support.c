@@ -146,24 +146,19 @@ rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_pa
     return r;
 }
 
-vyre_dispatcher *rig_dispatcher(vyre_device *device, vyre_buffer buffer, uint32_t count,
-                                const vyre_dispatcher_params *given)
+vyre_result rig_create(vyre_device *device, vyre_binding data, const vyre_dispatcher_params *given,
+                       vyre_dispatcher **out_dispatcher, vyre_diag *diag)
 {
     vyre_dispatcher_params params = *given;
-    vyre_dispatcher *dispatcher = NULL;
-    vyre_diag diag;
-    vyre_binding binding = engine_resident(buffer, 0, count);
     vyre_program *program = parse(handlers_text);
     params.program = program;
     params.handlers = handlers;
     params.handler_count = sizeof handlers / sizeof *handlers;
-    params.bindings = &binding;
+    params.bindings = &data;
     params.binding_count = 1;
-    if (vyre_dispatcher_create(device, &params, &dispatcher, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
+    vyre_result code = vyre_dispatcher_create(device, &params, out_dispatcher, diag);
     vyre_program_destroy(&program);
-    return dispatcher;
+    return code;
 }
 
 void rig_close(rig **r)

@@ -41,9 +41,9 @@ rig *rig_open(vyre_device *device, uint32_t count, const vyre_dispatcher_params 
 rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_params *params,
                    const char *text, const vyre_handler *handlers, uint32_t handler_count);
 void rig_close(rig **r);
-/* The dispatcher alone, with rig_open's handlers over a resident buffer of that many words. */
-vyre_dispatcher *rig_dispatcher(vyre_device *device, vyre_buffer buffer, uint32_t count,
-                                const vyre_dispatcher_params *params);
+/* The dispatcher alone, with rig_open's handlers over what is bound. */
+vyre_result rig_create(vyre_device *device, vyre_binding data, const vyre_dispatcher_params *params,
+                       vyre_dispatcher **out_dispatcher, vyre_diag *diag);
 /* Makes all data 0. */
 void rig_clear(rig *r);
 /* r->data is what the buffer holds. */

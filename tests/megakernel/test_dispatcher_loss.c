@@ -74,7 +74,9 @@ static losing *open_losing(int recovers, uint64_t slice_ns)
     params.slice_ns = slice_ns;
     params.recover = recovers ? give_another : NULL;
     params.recover_user = l;
-    l->dispatcher = rig_dispatcher(l->devices[0], l->buffers[0], WORDS, &params);
+    assert_int_equal(rig_create(l->devices[0], engine_resident(l->buffers[0], 0, WORDS), &params,
+                                &l->dispatcher, NULL),
+                     VYRE_OK);
     vyre_work_item nop = rig_item(VYRE_OPCODE_NOP, 0, 0, 0);
     /* How long rounds take is known from now on: slices are as short as they can be. */
     assert_int_equal(vyre_dispatcher_run(l->dispatcher, &nop, 1, NULL, NULL, NULL), VYRE_OK);
