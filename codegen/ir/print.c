@@ -166,6 +166,13 @@ static void print_function(vy_printer *p, const vy_function *function)
     vy_text_printf(p->out, "}\n");
 }
 
+static void print_functions(vy_printer *p)
+{
+    for (uint32_t i = 1; i < p->program->functions.count; i++) {
+        print_function(p, &p->program->functions.data[i]);
+    }
+}
+
 static vyre_result print(vy_printer *p)
 {
     const vyre_program *program = p->program;
@@ -175,9 +182,7 @@ static vyre_result print(vy_printer *p)
     print_header(p);
     print_constants(p);
     print_interface(p);
-    for (uint32_t i = 1; i < program->functions.count; i++) {
-        print_function(p, &program->functions.data[i]);
-    }
+    print_functions(p);
     vy_text_printf(p->out, "\nkernel {\n");
     p->indent = 1;
     vy_print_list(p, program->body);
@@ -200,6 +205,28 @@ static vyre_result hand_over(vy_text *text, char **out_text, size_t *out_size)
     text->data = NULL;
     text->capacity = 0;
     return VYRE_OK;
+}
+
+vyre_result vy_program_print_parts(const vyre_program *program, vy_text *declarations,
+                                   vy_text *functions)
+{
+    vy_printer p = {.program = program, .out = declarations};
+    vy_arena_init(&p.arena, &declarations->allocator);
+    bool is_analysed = vy_print_analyse(&p);
+    if (is_analysed) {
+        print_constants(&p);
+        print_interface(&p);
+        p.out = functions;
+        print_functions(&p);
+    }
+    vyre_result result = VYRE_OK;
+    if (!is_analysed || declarations->failed || functions->failed || p.arena.failed) {
+        result = VYRE_ERROR_OUT_OF_HOST_MEMORY;
+    } else if (p.is_too_deep) {
+        result = VYRE_ERROR_INVALID_PROGRAM;
+    }
+    vy_arena_finish(&p.arena);
+    return result;
 }
 
 vyre_result vyre_program_print(const vyre_program *program, const vyre_allocator *allocator,

@@ -1,4 +1,4 @@
-/* The printer's private parts, shared by print*.c. */
+/* The printer's parts, shared by print*.c, and its output in pieces. */
 #ifndef VY_PRINT_H
 #define VY_PRINT_H
 
@@ -22,6 +22,13 @@ typedef struct vy_printer {
     bool is_too_deep;
     VY_VEC(vy_print_item) items;
 } vy_printer;
+
+/* print.c */
+/* A finished program's constants, params and buffers, and its functions: what may stand in another
+ * program that has these names free. Errors: OUT_OF_HOST_MEMORY, INVALID_PROGRAM (as
+ * vyre_program_print). Thread-safety: safe for one program. */
+vyre_result vy_program_print_parts(const vyre_program *program, vy_text *declarations,
+                                   vy_text *functions);
 
 /* print_expression.c */
 /* Fills is_untyped and nesting. */

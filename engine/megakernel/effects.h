@@ -65,13 +65,13 @@ uint32_t vy_mk_effects_find(const vy_mk_effects *table, uint32_t opcode);
 
 /* ---- Places of an item ---------------------------------------------------------------------- */
 
-typedef enum vy_mk_mode {
+typedef enum vy_mk_access_mode {
     VY_MK_READ = 1,
     VY_MK_WRITE = 2,
     VY_MK_COMMUTE = 4,  /* with READ and WRITE: an update that commutes with its opcode's others */
     VY_MK_AS_INPUT = 8, /* with READ: what is read is more than the output's old value */
     VY_MK_PARTIAL = 16  /* with WRITE: it may leave some of the place as it was */
-} vy_mk_mode;
+} vy_mk_access_mode;
 
 typedef enum vy_mk_space { VY_MK_USER, VY_MK_CONTROL, VY_MK_SPACE_COUNT } vy_mk_space;
 
@@ -80,7 +80,7 @@ typedef enum vy_mk_space { VY_MK_USER, VY_MK_CONTROL, VY_MK_SPACE_COUNT } vy_mk_
 typedef struct vy_mk_access {
     vy_mk_space space;
     uint64_t place;
-    uint32_t modes; /* vy_mk_mode, or'ed */
+    uint32_t modes; /* vy_mk_access_mode, or'ed */
 } vy_mk_access;
 
 #define VY_MK_ALL_WORDS UINT64_MAX /* of the space CONTROL */

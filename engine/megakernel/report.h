@@ -2,21 +2,15 @@
 #ifndef VY_MEGAKERNEL_REPORT_H
 #define VY_MEGAKERNEL_REPORT_H
 
-#include "codegen/base/base.h"
+#include "engine/megakernel/prune.h"
 
 /* ---- Items ----------------------------------------------------------------------------------- */
-
-/* A duplicate that was not published, by numbers in the caller's queue: the item at `early` has the
- * same words, was published, and stands for the one at `late`. */
-typedef struct vy_mk_pair {
-    uint32_t early, late;
-} vy_mk_pair;
 
 /* What was handed in, what was published of it, and what the drained control buffer counted. */
 typedef struct vy_mk_outcome {
     uint32_t initial_count, published_count;
     uint32_t done_count, denied_count, fault_count;
-    const vy_mk_pair *pairs;
+    const vy_mk_pair *pairs; /* duplicates that were not published */
     uint32_t pair_count;
 } vy_mk_outcome;
 

@@ -1,0 +1,241 @@
+/* The dispatcher's parts: its programs, its queues with their memory, and the steps of a queue's
+ * life: set up, launched slice by slice, finished. */
+#ifndef VY_MEGAKERNEL_DISPATCHER_H
+#define VY_MEGAKERNEL_DISPATCHER_H
+
+#include "engine/device/thread.h"
+#include "engine/megakernel/drain.h"
+#include "engine/megakernel/geometry.h"
+#include "engine/megakernel/policy.h"
+#include "engine/megakernel/queue_plan.h"
+#include "vyre/dispatcher.h"
+
+#include <stdatomic.h>
+
+#define VY_MK_MAX_PROGRAMS  64u /* kept while nobody uses them */
+#define VY_MK_MAX_IN_FLIGHT 64u
+#define VY_MK_IN_FLIGHT     4u /* by default */
+#define VY_MK_SLICE_NS      4000000u
+#define VY_MK_FIRST_ROUNDS  64u            /* of a first slice, before anything is known */
+#define VY_MK_MAX_LAUNCH    VYRE_MAX_SLOTS /* items of one launch: what word 144 can name */
+#define VY_MK_IO_WORDS      (VYRE_MAX_IO_SLOTS * VYRE_IO_WORDS)
+#define VY_MK_MAX_BINDINGS  VYRE_MAX_BUFFERS
+#define VY_MK_MAX_WAVES     4096u /* of one launch */
+
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+/* What tells one draining program of a dispatcher from another. */
+typedef struct vy_mk_variant {
+    vy_drain_form form;
+    vyre_claim claim;
+    uint32_t workgroup;
+    bool by_priority, in_waves, is_special, polls_io;
+    uint32_t opcode; /* with is_special */
+} vy_mk_variant;
+
+typedef struct vy_mk_program {
+    vy_mk_variant variant;
+    vyre_program *program;
+    vyre_kernel *kernel;
+    vyre_pipeline *pipeline; /* NULL on the interpreter */
+    uint32_t users;
+    uint64_t used; /* the dispatcher's clock at its last use */
+    uint32_t generation;
+} vy_mk_program;
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
+
+typedef enum vy_mk_state {
+    VY_MK_FREE,
+    VY_MK_SET_UP,  /* its thread plans it */
+    VY_MK_READY,   /* nothing is in flight, and there is more to do */
+    VY_MK_RUNNING, /* a slice is in flight */
+    VY_MK_ENDED,   /* drained, or failed: `result` */
+    VY_MK_DROPPED  /* nobody waits for the slice in flight */
+} vy_mk_state;
+
+/* Memory that a queue needs and the next one takes again. */
+typedef struct vy_mk_memory {
+    vyre_buffer ring; /* mapped */
+    void *mapped;     /* NULL: the ring is bound as host memory */
+    bool is_coherent;
+    uint64_t capacity; /* bytes of either */
+    void *host;        /* of rings and where nothing is mapped */
+    void *control;
+    size_t control_capacity;
+    void *debug_log;
+    size_t debug_capacity;
+    vyre_device *device; /* that `ring` lies on */
+} vy_mk_memory;
+
+typedef struct vy_mk_queue {
+    vy_mk_state state;
+    bool is_driven; /* by a thread, which alone touches the rest */
+    uint64_t serial;
+    vyre_queue_params params;
+    vyre_binding bindings[VY_MK_MAX_BINDINGS];
+    vy_mk_memory memory;
+    vy_arena arena; /* of the plan */
+    bool has_arena;
+
+    vy_drain_form form;
+    vy_mk_survey survey;
+    vy_mk_plan plan;
+    bool is_ring; /* of the caller's, which is `ring` */
+    void *ring;
+    uint32_t slot_count;
+    bool posts_io; /* a ring has slots that may post requests */
+    size_t control_size;
+    uint32_t io[VY_MK_IO_WORDS];
+    size_t io_size; /* in bytes */
+    vy_mk_recommendation recommendation;
+
+    /* Progress. */
+    vy_mk_variant variant;
+    uint32_t wave, position;   /* what is launched next */
+    uint32_t base;             /* the first item of the part that launches number from 0 */
+    uint32_t pass_denied;      /* denied before this pass over the wave */
+    uint32_t pass_requeues;    /* requeued before it */
+    bool has_work_again;       /* requests were completed since the pass began */
+    uint64_t round_ns;         /* what a round took last; 0: not known */
+    uint64_t deadline, called; /* vy_clock_ns */
+    vy_mk_program *program;    /* of the slice in flight */
+    vyre_ticket slice;
+    uint64_t slice_start;
+    uint32_t slice_waves, slice_begin, slice_end, slice_rounds, slice_groups;
+    bool slice_reads_ring, has_ring; /* the ring comes back with it; it lies in memory.host */
+    uint64_t first_submit;
+    vyre_device *device; /* that it runs on, and which of the dispatcher's that is */
+    uint32_t generation;
+    bool was_recovered;
+    uint64_t executed_rounds;        /* of all slices */
+    uint32_t fault_slot, fault_code; /* of the lowest that failed; fault_code 0: none */
+
+    vyre_result result;
+    vyre_diag diag;
+    uint64_t uploaded, read_back; /* bytes, by copies */
+    vyre_queue_report report;
+} vy_mk_queue;
+
+/* ---- The dispatcher -------------------------------------------------------------------------- */
+
+struct vyre_dispatcher {
+    vyre_allocator allocator;
+    vyre_device *device;            /* NULL: the interpreter */
+    uint32_t generation;            /* of the device: how many were lost before */
+    uint16_t id;                    /* in tickets */
+    vy_arena arena;                 /* handlers, names, parameters */
+    vyre_program *handlers_program; /* parsed again: its own */
+    vyre_handler *handlers;
+    uint32_t handler_count;
+    vy_mk_effects effects;
+    vyre_binding bindings[VY_MK_MAX_BINDINGS];
+    uint32_t binding_count;
+    uint32_t *params;
+    uint32_t param_count;
+    const char *io_function;
+    uint32_t observable_count;
+    vyre_claim claim;
+    vyre_binding_mode bind_mode;
+    uint64_t slice_ns;
+    int (*recover)(void *user, vyre_device **out_device, vyre_binding *bindings, uint32_t count);
+    void *recover_user;
+    vy_mk_limits limits;
+    uint32_t most_groups; /* workgroups that the device keeps resident */
+    uint64_t offset_alignment;
+
+    vy_mutex mutex;         /* of all below */
+    vy_mutex compile_mutex; /* taken before the other: one program is made at a time */
+    bool has_mutexes;
+    vy_mk_topology topology;        /* of the last queue */
+    atomic_uint_least64_t round_ns; /* what a round took last; 0: not known */
+    uint64_t clock, serial;
+    vy_mk_queue *queues;
+    uint32_t queue_count;
+    vy_mk_program programs[VY_MK_MAX_PROGRAMS + VY_MK_MAX_IN_FLIGHT];
+    vy_mk_priority_totals totals;
+    vyre_dispatcher_counters counters;
+};
+
+/* ---- dispatcher_program.c -------------------------------------------------------------------- */
+
+/* The program of the queue's variant, made where there is none, with one user more;
+ * *out_compile_ns: 0 where it was there. Errors: those of compiling and of pipelines. */
+vyre_result vy_mk_program_take(vyre_dispatcher *d, const vy_mk_queue *q,
+                               vy_mk_program **out_program, uint64_t *out_compile_ns,
+                               vyre_diag *diag);
+void vy_mk_program_give(vyre_dispatcher *d, vy_mk_program *program);
+/* None has users. */
+void vy_mk_programs_finish(vyre_dispatcher *d);
+
+/* ---- queue_memory.c -------------------------------------------------------------------------- */
+
+/* Room for the queue's ring of `size` bytes and its host buffers (reads_ring: one that the ring
+ * comes back to). *out_allocations: of device memory. */
+vyre_result vy_mk_memory_reserve(vyre_dispatcher *d, vy_mk_queue *q, uint64_t size,
+                                 uint32_t *out_allocations, vyre_diag *diag);
+/* What the ring will take. */
+uint64_t vy_mk_ring_capacity(uint64_t size);
+void vy_mk_memory_finish(vyre_dispatcher *d, vy_mk_memory *memory);
+/* Host writes to the mapped ring reach the device, or the other way round. */
+vyre_result vy_mk_memory_sync(const vy_mk_queue *q, uint64_t offset, uint64_t size,
+                              vyre_mapped_sync direction, vyre_diag *diag);
+/* Where the host writes the ring. */
+static inline void *vy_mk_memory_ring(const vy_mk_memory *memory)
+{
+    return memory->mapped ? memory->mapped : memory->host;
+}
+
+/* ---- queue_set_up.c -------------------------------------------------------------------------- */
+
+/* Checks everything, plans, and makes room; nothing is launched. A queue without work is ENDED. */
+vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_work_item *items,
+                               uint32_t count, bool is_ring, void *ring, size_t ring_size,
+                               vyre_diag *diag);
+
+/* From the beginning, on the dispatcher's device of now. */
+vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag);
+
+/* ---- queue_launch.c -------------------------------------------------------------------------- */
+
+/* Starts the next slice: READY becomes RUNNING. */
+vyre_result vy_mk_queue_launch(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag);
+/* Waits for it until then; its results are in the queue's memory. TIMEOUT: it goes on. */
+vyre_result vy_mk_queue_land(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadline,
+                             vyre_diag *diag);
+
+/* ---- queue_drive.c --------------------------------------------------------------------------- */
+
+/* Goes on with a queue that this thread drives until it has ended or `deadline` passes (0: as far
+ * as nothing blocks). TIMEOUT: there is more to do. */
+vyre_result vy_mk_queue_drive(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadline,
+                              vyre_diag *diag);
+
+/* ---- recover.c --------------------------------------------------------------------------------
+ */
+
+/* After a loss: whether the queue goes on, on another device. */
+bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q);
+
+/* ---- queues.c ----------------------------------------------------------------------------------
+ */
+
+/* Waits for those in flight; all memory is given back. */
+void vy_mk_queues_finish(vyre_dispatcher *d);
+
+/* ---- dispatcher.c -----------------------------------------------------------------------------
+ */
+
+/* Limits of the device, or of the interpreter. */
+vyre_result vy_mk_dispatcher_look_at_device(vyre_dispatcher *d, vyre_diag *diag);
+
+/* ---- queue_finish.c -------------------------------------------------------------------------- */
+
+/* The report as far as the queue is. */
+vyre_result vy_mk_queue_tell(vy_mk_queue *q, vyre_diag *diag);
+/* The part of it that planning gives, and the caller's arrays of lineage. */
+void vy_mk_queue_tell_plan(vy_mk_queue *q);
+/* Writes what is the caller's: ring, control, log, I/O queue. */
+vyre_result vy_mk_queue_give_out(vy_mk_queue *q, vyre_diag *diag);
+
+#endif

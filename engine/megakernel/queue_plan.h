@@ -1,0 +1,66 @@
+/* What a queue of items becomes before it is published: checked, without duplicates, in waves,
+ * arranged by opcode. Pure. */
+#ifndef VY_MEGAKERNEL_QUEUE_PLAN_H
+#define VY_MEGAKERNEL_QUEUE_PLAN_H
+
+#include "engine/megakernel/lineage.h"
+#include "engine/megakernel/prune.h"
+#include "engine/megakernel/waves.h"
+#include "vyre/dispatcher.h"
+
+/* From so many items on it pays to arrange them; beyond so many opcodes it is left. */
+#define VY_MK_ARRANGE_ITEMS   1024u
+#define VY_MK_ARRANGE_OPCODES 64u
+
+/* The opcodes of a queue. */
+typedef struct vy_mk_survey {
+    uint32_t opcodes[VY_MK_ARRANGE_OPCODES], counts[VY_MK_ARRANGE_OPCODES]; /* as they come */
+    uint32_t opcode_count; /* different ones; VY_MK_ARRANGE_OPCODES + 1: more */
+    bool has_packed, has_requeues;
+    bool is_idempotent; /* all of them: the queue may run twice */
+} vy_mk_survey;
+
+/* One pass over the items. requeues: of `table`'s handlers those that may give slots back have
+ * VYRE_EFFECT_REQUEUES in handlers[i].effects. Errors: INVALID_ARGUMENT: an opcode that may not be
+ * published, with the item's number. */
+vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *handlers,
+                               uint32_t handler_count, const vyre_work_item *items, uint32_t count,
+                               vy_mk_survey *out_survey, vyre_diag *diag);
+
+/* What can be said of a queue at once. */
+typedef enum vy_mk_relation {
+    VY_MK_UNKNOWN,
+    VY_MK_UNORDERED, /* items may be equal, and run in any order */
+    VY_MK_DISJOINT   /* nor are any two equal: each writes what no other touches */
+} vy_mk_relation;
+
+/* O(count); `arena` has what it needs for large handles. */
+vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_effects *table, const vy_mk_survey *survey,
+                            const vyre_work_item *items, uint32_t count);
+
+typedef struct vy_mk_plan {
+    const vyre_work_item
+        *items; /* to be published, in their order; the caller's where none changed */
+    uint32_t count;
+    const uint32_t *given_at; /* by place in `items`: number in the queue given; NULL: the same */
+    const uint32_t *bounds;   /* wave_count + 1: where each begins; the last: count */
+    uint32_t wave_count;      /* at least 1 */
+    const vy_mk_pair *pairs;
+    uint32_t pair_count;
+    vy_mk_lineage lineage;
+    uint64_t plan_ns, arrange_ns, lineage_ns;
+} vy_mk_plan;
+
+typedef struct vy_mk_plan_params {
+    uint32_t flags; /* VYRE_QUEUE_* */
+    bool wants_lineage;
+    uint32_t lineage_limit;
+} vy_mk_plan_params;
+
+/* `arena` holds what is made. Errors: those of its steps. */
+vyre_result vy_mk_plan_build(vy_arena *arena, const vy_mk_effects *table,
+                             const vy_mk_survey *survey, const vy_mk_plan_params *params,
+                             const vyre_work_item *items, uint32_t count, vy_mk_plan *out_plan,
+                             vyre_diag *diag);
+
+#endif
