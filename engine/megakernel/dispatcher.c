@@ -150,8 +150,14 @@ static vyre_result take_rest(vyre_dispatcher *d, const vyre_dispatcher_params *p
     d->params = vy_arena_alloc(&d->arena, p->param_count, sizeof *d->params);
     d->queue_count = p->max_in_flight ? p->max_in_flight : VY_MK_IN_FLIGHT;
     d->queues = vy_arena_alloc(&d->arena, d->queue_count, sizeof *d->queues);
+    d->trials = vy_arena_alloc(&d->arena, vy_mk_trial_count(d->handler_count), sizeof *d->trials);
     if (d->arena.failed) {
         return vy_diag_no_memory(diag);
+    }
+    vyre_result code =
+        vy_mk_lru_init(&d->lru, &d->allocator, VY_MK_LRU_PIPELINES, VY_MK_KEY_SIZE, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
     if (p->param_count) {
         memcpy(d->params, p->params, p->param_count * sizeof *d->params);
@@ -216,7 +222,9 @@ void vyre_dispatcher_destroy(vyre_dispatcher **dispatcher)
     }
     if (d->has_mutexes) {
         vy_mk_queues_finish(d);
-        vy_mk_programs_finish(d);
+    }
+    vy_mk_programs_finish(d);
+    if (d->has_mutexes) {
         vy_mutex_finish(&d->compile_mutex);
         vy_mutex_finish(&d->mutex);
     }
@@ -231,7 +239,18 @@ void vyre_dispatcher_get_counters(vyre_dispatcher *dispatcher,
                                   vyre_dispatcher_counters *out_counters)
 {
     vy_mutex_lock(&dispatcher->mutex);
-    *out_counters = dispatcher->counters;
+    vyre_dispatcher_counters *c = out_counters;
+    vy_mk_latency latency = vy_mk_statistics_summary(&dispatcher->statistics);
+    const vy_mk_lru_counters *programs = &dispatcher->lru.counters;
+    *c = dispatcher->counters;
+    c->pipelines = programs->entries;
+    c->pipeline_evictions = programs->evictions;
+    c->min_ns = latency.min_ns;
+    c->mean_ns = latency.mean_ns;
+    c->max_ns = latency.max_ns;
+    c->p50_ns = latency.p50_ns;
+    c->p99_ns = latency.p99_ns;
+    c->items_per_second = latency.items_per_second;
     for (uint32_t p = 0; p < VYRE_PRIORITY_COUNT; p++) {
         out_counters->claims[p] = dispatcher->totals.claims[p];
     }

@@ -6,13 +6,16 @@
 #include "engine/device/thread.h"
 #include "engine/megakernel/drain.h"
 #include "engine/megakernel/geometry.h"
+#include "engine/megakernel/lru.h"
 #include "engine/megakernel/policy.h"
 #include "engine/megakernel/queue_plan.h"
+#include "engine/megakernel/speculation.h"
+#include "engine/megakernel/statistics.h"
 #include "vyre/dispatcher.h"
 
 #include <stdatomic.h>
 
-#define VY_MK_MAX_PROGRAMS  64u /* kept while nobody uses them */
+#define VY_MK_KEY_SIZE      32u /* of a variant, in bytes */
 #define VY_MK_MAX_IN_FLIGHT 64u
 #define VY_MK_IN_FLIGHT     4u /* by default */
 #define VY_MK_SLICE_NS      4000000u
@@ -33,14 +36,13 @@ typedef struct vy_mk_variant {
     uint32_t opcode; /* with is_special */
 } vy_mk_variant;
 
+/* Kept while it is in the table or has users. */
 typedef struct vy_mk_program {
-    vy_mk_variant variant;
     vyre_program *program;
     vyre_kernel *kernel;
     vyre_pipeline *pipeline; /* NULL on the interpreter */
     uint32_t users;
-    uint64_t used; /* the dispatcher's clock at its last use */
-    uint32_t generation;
+    bool is_listed;
 } vy_mk_program;
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
@@ -89,6 +91,9 @@ typedef struct vy_mk_queue {
     uint32_t io[VY_MK_IO_WORDS];
     size_t io_size; /* in bytes */
     vy_mk_recommendation recommendation;
+
+    vy_mk_trial *trial; /* that this queue is a sample of, or NULL */
+    vy_mk_way way;
 
     /* Progress. */
     vy_mk_variant variant;
@@ -149,10 +154,13 @@ struct vyre_dispatcher {
     bool has_mutexes;
     vy_mk_topology topology;        /* of the last queue */
     atomic_uint_least64_t round_ns; /* what a round took last; 0: not known */
-    uint64_t clock, serial;
+    uint64_t serial;
     vy_mk_queue *queues;
     uint32_t queue_count;
-    vy_mk_program programs[VY_MK_MAX_PROGRAMS + VY_MK_MAX_IN_FLIGHT];
+    vy_mk_lru lru;
+    vy_mk_program *programs[VY_MK_LRU_PIPELINES]; /* by the table's numbers */
+    vy_mk_trial *trials; /* of special programs: by handler, then by built-in opcode */
+    vy_mk_statistics statistics;
     vy_mk_priority_totals totals;
     vyre_dispatcher_counters counters;
 };
@@ -167,6 +175,16 @@ vyre_result vy_mk_program_take(vyre_dispatcher *d, const vy_mk_queue *q,
 void vy_mk_program_give(vyre_dispatcher *d, vy_mk_program *program);
 /* None has users. */
 void vy_mk_programs_finish(vyre_dispatcher *d);
+
+/* ---- dispatcher_trial.c ---------------------------------------------------------------------- */
+
+/* Rows of trials that a dispatcher has. */
+uint32_t vy_mk_trial_count(uint32_t handler_count);
+/* Whether a queue of one opcode is drained by a program for it: by what was measured, or as a
+ * sample of what is being measured. */
+void vy_mk_trial_choose(vyre_dispatcher *d, vy_mk_queue *q);
+/* What the sample cost. */
+void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result);
 
 /* ---- queue_memory.c -------------------------------------------------------------------------- */
 

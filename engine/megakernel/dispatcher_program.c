@@ -2,41 +2,40 @@
  * longest ago given up for a new one. */
 #include "engine/megakernel/dispatcher.h"
 
-#include <string.h>
+/* As bytes without gaps. */
+typedef struct key {
+    uint32_t words[8];
+} key;
+_Static_assert(sizeof(key) == VY_MK_KEY_SIZE, "the table has room for it");
 
-static bool is_same(const vy_mk_variant *a, const vy_mk_variant *b)
+static key key_of(const vy_mk_queue *q)
 {
-    return a->form == b->form && a->claim == b->claim && a->workgroup == b->workgroup &&
-           a->by_priority == b->by_priority && a->in_waves == b->in_waves &&
-           a->is_special == b->is_special && a->polls_io == b->polls_io &&
-           (!a->is_special || a->opcode == b->opcode);
-}
-
-static bool is_made(const vy_mk_program *p)
-{
-    return p->program != NULL;
+    const vy_mk_variant *v = &q->variant;
+    return (key){{(uint32_t)v->form, (uint32_t)v->claim, v->workgroup, v->by_priority, v->in_waves,
+                  v->polls_io, v->is_special ? v->opcode : VYRE_OPCODE_SHUTDOWN, q->generation}};
 }
 
 /* Under the mutex. */
-static vy_mk_program *find(vyre_dispatcher *d, const vy_mk_queue *q)
+static vy_mk_program *find(vyre_dispatcher *d, const key *k)
 {
-    for (size_t i = 0; i < VY_COUNT_OF(d->programs); i++) {
-        vy_mk_program *p = &d->programs[i];
-        if (is_made(p) && p->generation == q->generation && is_same(&p->variant, &q->variant)) {
-            p->users++;
-            p->used = ++d->clock;
-            return p;
-        }
+    uint32_t at = vy_mk_lru_find(&d->lru, k, sizeof *k);
+    if (at == VY_MK_LRU_NONE) {
+        return NULL;
     }
-    return NULL;
+    d->programs[at]->users++;
+    return d->programs[at];
 }
 
-static void unmake(vy_mk_program *p)
+static void unmake(vyre_dispatcher *d, vy_mk_program **program)
 {
-    vyre_pipeline_destroy(&p->pipeline);
-    vyre_kernel_destroy(&p->kernel);
-    vyre_program_destroy(&p->program);
-    *p = (vy_mk_program){.users = 0};
+    vy_mk_program *p = *program;
+    if (p) {
+        vyre_pipeline_destroy(&p->pipeline);
+        vyre_kernel_destroy(&p->kernel);
+        vyre_program_destroy(&p->program);
+        vy_free(&d->allocator, p, sizeof *p);
+    }
+    *program = NULL;
 }
 
 static vyre_result make(vyre_dispatcher *d, const vy_mk_queue *q, vy_mk_program *p, vyre_diag *diag)
@@ -57,8 +56,6 @@ static vyre_result make(vyre_dispatcher *d, const vy_mk_queue *q, vy_mk_program 
     vyre_pipeline_params pipeline_params;
     vyre_pipeline_params_init(&pipeline_params);
     pipeline_params.bindings = d->bind_mode;
-    p->variant = *variant;
-    p->generation = q->generation;
     vyre_result code = vy_drain_build(&params, &d->allocator, &p->program, diag);
     if (code != VYRE_OK || !q->device) {
         return code;
@@ -72,66 +69,55 @@ static vyre_result make(vyre_dispatcher *d, const vy_mk_queue *q, vy_mk_program 
     return code == VYRE_OK ? vyre_pipeline_warm_up(p->pipeline, diag) : code;
 }
 
-/* Under the mutex: a free entry, or that of a program that nobody uses. There is one: queues in
- * flight are fewer than what there is beyond VY_MK_MAX_PROGRAMS. */
-static vy_mk_program *find_room(vyre_dispatcher *d, vy_mk_program *out_evicted)
+/* Under the mutex: puts it into the table; the one that made room for it, where nobody uses that.
+ */
+static vy_mk_program *list(vyre_dispatcher *d, const key *k, vy_mk_program *program)
 {
-    vy_mk_program *oldest = NULL, *free_entry = NULL;
-    uint32_t made = 0;
-    for (size_t i = 0; i < VY_COUNT_OF(d->programs); i++) {
-        vy_mk_program *p = &d->programs[i];
-        bool is_old = p->generation != d->generation;
-        made += is_made(p) ? 1 : 0;
-        if (!is_made(p)) {
-            free_entry = free_entry ? free_entry : p;
-        } else if (p->users == 0 && (!oldest || is_old || p->used < oldest->used)) {
-            oldest = p;
-        }
+    vy_mk_program *evicted = NULL;
+    vy_mk_lru_insertion in = vy_mk_lru_insert(&d->lru, k, sizeof *k);
+    if (in.was_evicted) {
+        evicted = d->programs[in.index];
+        evicted->is_listed = false;
+        evicted = evicted->users ? NULL : evicted; /* its last user ends it */
     }
-    if (oldest && (made >= VY_MK_MAX_PROGRAMS || !free_entry)) {
-        *out_evicted = *oldest;
-        *oldest = (vy_mk_program){.users = 0};
-        d->counters.pipeline_evictions++;
-        d->counters.pipelines--;
-        return oldest;
-    }
-    return free_entry;
+    program->is_listed = true;
+    d->programs[in.index] = program;
+    return evicted;
 }
 
 vyre_result vy_mk_program_take(vyre_dispatcher *d, const vy_mk_queue *q,
                                vy_mk_program **out_program, uint64_t *out_compile_ns,
                                vyre_diag *diag)
 {
+    const key k = key_of(q);
     *out_compile_ns = 0;
     vy_mutex_lock(&d->mutex);
-    *out_program = find(d, q);
+    *out_program = find(d, &k);
     d->counters.pipeline_hits += *out_program ? 1 : 0;
     vy_mutex_unlock(&d->mutex);
     if (*out_program) {
         return VYRE_OK;
     }
     uint64_t start = vy_clock_ns();
+    vyre_result code = VYRE_OK;
+    vy_mk_program *made = NULL;
     vy_mutex_lock(&d->compile_mutex);
     vy_mutex_lock(&d->mutex);
-    *out_program = find(d, q); /* another thread made it meanwhile */
+    *out_program = find(d, &k); /* another thread made it meanwhile */
     d->counters.pipeline_misses++;
     vy_mutex_unlock(&d->mutex);
-    vyre_result code = VYRE_OK;
-    vy_mk_program made = {.users = 1}, evicted = {.users = 0};
     if (!*out_program) {
-        code = make(d, q, &made, diag);
+        made = vy_alloc_zeroed(&d->allocator, 1, sizeof *made);
+        code = made ? make(d, q, made, diag) : vy_diag_no_memory(diag);
     }
-    if (!*out_program && code == VYRE_OK) {
+    if (made && code == VYRE_OK) {
+        made->users = 1;
+        *out_program = made;
         vy_mutex_lock(&d->mutex);
-        *out_program = find_room(d, &evicted);
-        made.used = ++d->clock;
-        **out_program = made;
-        d->counters.pipelines++;
+        made = list(d, &k, made);
         vy_mutex_unlock(&d->mutex);
-        unmake(&evicted);
-    } else {
-        unmake(&made);
     }
+    unmake(d, &made);
     vy_mutex_unlock(&d->compile_mutex);
     *out_compile_ns = vy_clock_ns() - start;
     return code;
@@ -141,12 +127,17 @@ void vy_mk_program_give(vyre_dispatcher *d, vy_mk_program *program)
 {
     vy_mutex_lock(&d->mutex);
     program->users--;
+    vy_mk_program *last = program->users || program->is_listed ? NULL : program;
     vy_mutex_unlock(&d->mutex);
+    unmake(d, &last);
 }
 
 void vy_mk_programs_finish(vyre_dispatcher *d)
 {
-    for (size_t i = 0; i < VY_COUNT_OF(d->programs); i++) {
-        unmake(&d->programs[i]);
+    for (uint32_t i = 0; i < VY_MK_LRU_PIPELINES; i++) {
+        if (vy_mk_lru_has(&d->lru, i)) {
+            unmake(d, &d->programs[i]);
+        }
     }
+    vy_mk_lru_finish(&d->lru);
 }

@@ -29,6 +29,10 @@ enum {
     VY_DRAIN_PARAMS
 };
 
+/* Words of control, one for each priority: how many slots of its partition were looked at by
+ * priority. Set to 0 where VYRE_CONTROL_CURSOR is. */
+#define VY_DRAIN_PARTITION_CURSORS 148u
+
 typedef enum vy_drain_form {
     VY_DRAIN_OF_RING, /* slots with statuses (vyre_slot_word) */
     VY_DRAIN_OF_ITEMS /* vyre_work_item: each is taken once, by the cursor alone */

@@ -1,4 +1,5 @@
 /* Whether the draining program can be made of a caller's handlers and their program. */
+#include "codegen/ir/validate.h"
 #include "engine/megakernel/drain_parts.h"
 
 #include <string.h>
@@ -181,6 +182,10 @@ static vyre_result check_handler(const vy_drain_params *params, uint32_t index, 
 static vyre_result check_form(const vy_drain_params *params, vyre_diag *diag)
 {
     bool is_ring = params->form == VY_DRAIN_OF_RING;
+    if (params->workgroup > VY_MAX_WORKGROUP_VOLUME) {
+        return FAIL(diag, "there are no workgroups of %u. Fix: take one of at most %u",
+                    (unsigned)params->workgroup, VY_MAX_WORKGROUP_VOLUME);
+    }
     if (is_ring && (params->in_waves || params->is_special)) {
         return FAIL(diag, "a ring is drained neither in waves nor by a kernel for one opcode. Fix: "
                           "drain items");

@@ -205,7 +205,7 @@ static vyre_result run_on_device(vy_mk_queue *q, const slice *s, vyre_diag *diag
     params.param_count = s->param_count;
     params.groups[0] = q->slice_groups;
     params.passes = q->slice_waves;
-    params.flags = q->params.flags & VYRE_QUEUE_TIMED ? VYRE_DISPATCH_TIMED : 0;
+    params.flags = (q->params.flags & VYRE_QUEUE_TIMED) || q->trial ? VYRE_DISPATCH_TIMED : 0;
     params.label = "queue";
     return vyre_dispatch_async(q->program->pipeline, &params, &q->slice, diag);
 }

@@ -50,7 +50,7 @@ static vyre_result check_buffers(const vyre_queue_params *p, vyre_diag *diag)
     return code;
 }
 
-#define ALL_FLAGS 0x1ffu
+#define ALL_FLAGS 0x3ffu
 
 static vyre_result check_flags(const vyre_queue_params *p, bool is_ring, vyre_diag *diag)
 {
@@ -321,7 +321,7 @@ static vyre_result write_ring(vy_mk_queue *q, vyre_diag *diag)
     return vy_mk_memory_sync(q, 0, ring_size(q), VYRE_MAPPED_TO_DEVICE, diag);
 }
 
-static void choose_variant(const vyre_dispatcher *d, vy_mk_queue *q)
+static void choose_variant(vyre_dispatcher *d, vy_mk_queue *q)
 {
     bool by_priority = (q->params.flags & VYRE_QUEUE_BY_PRIORITY) != 0;
     q->variant = (vy_mk_variant){
@@ -330,10 +330,8 @@ static void choose_variant(const vyre_dispatcher *d, vy_mk_queue *q)
         .workgroup = q->recommendation.launch.width,
         .by_priority = by_priority,
         .polls_io = d->io_function && q->params.io_size > 0,
-        .is_special = q->form == VY_DRAIN_OF_ITEMS && q->survey.opcode_count == 1 &&
-                      !(q->params.flags & VYRE_QUEUE_NO_SPECIAL),
-        .opcode = q->survey.opcodes[0],
     };
+    vy_mk_trial_choose(d, q);
 }
 
 /* Memory, and the queue's words in it. */

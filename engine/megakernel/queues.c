@@ -147,8 +147,10 @@ static void add_claims(vyre_dispatcher *d, const vy_mk_queue *q)
     (void)code; /* an overflow, which draining has made impossible */
 }
 
-static void count(vyre_dispatcher *d, const vy_mk_queue *q, vyre_result code)
+static void count(vyre_dispatcher *d, vy_mk_queue *q, vyre_result code)
 {
+    vyre_diag ignored;
+    vy_mk_trial_end(d, q, code);
     vy_mutex_lock(&d->mutex);
     if (code == VYRE_ERROR_TIMEOUT) {
         d->counters.timeouts++;
@@ -156,6 +158,9 @@ static void count(vyre_dispatcher *d, const vy_mk_queue *q, vyre_result code)
         d->counters.queues++;
         d->counters.items += q->report.given;
         d->counters.launches += q->report.launches;
+        vyre_result sum =
+            vy_mk_statistics_add(&d->statistics, q->report.given, q->report.wall_ns, &ignored);
+        (void)sum; /* 2^64 ns are 584 years */
         if (q->report.launches) {
             add_claims(d, q);
         }

@@ -145,6 +145,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_warm_up(vyre_dispatcher *dispatc
 #define VYRE_QUEUE_BY_PRIORITY 128u
 /* The report has the device's times, which costs some microseconds. */
 #define VYRE_QUEUE_TIMED 256u
+/* A kernel of its own for a queue of one opcode. Without this and NO_SPECIAL that is measured, with
+ * long queues that come often, and done where it is faster. */
+#define VYRE_QUEUE_SPECIAL 512u
 
 /* A request that a slot posted (VYRE_OPCODE_LOAD_MISS) and waits for. The callback does it, for
  * instance by vyre_buffer_upload, and gives 1, or 0 where it failed. No launch of the queue runs
@@ -353,8 +356,10 @@ typedef struct vyre_dispatcher_counters {
     uint64_t arena_size;                       /* bytes of device memory */
     uint64_t special_trials,
         special_adoptions; /* runs that were measured; opcodes whose own kernel won */
-    uint64_t claims[VYRE_PRIORITY_COUNT],
-        starvation; /* by priority, since they were last drained */
+    uint64_t claims[VYRE_PRIORITY_COUNT], starvation; /* by priority */
+    /* How long queues took, from call to result; the percentiles to an eighth. */
+    uint64_t min_ns, mean_ns, max_ns, p50_ns, p99_ns;
+    uint64_t items_per_second; /* of the time that queues took */
 } vyre_dispatcher_counters;
 VYRE_API void vyre_dispatcher_get_counters(vyre_dispatcher *dispatcher,
                                            vyre_dispatcher_counters *out_counters);

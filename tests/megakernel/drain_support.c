@@ -12,6 +12,12 @@
 #include <cmocka.h>
 
 vyre_device *drain_device;
+const drain_fn drain_executors[2] = {drain_on_interpreter, drain_on_device};
+
+uint32_t drain_executor_count(void)
+{
+    return drain_device ? 2 : 1;
+}
 
 int drain_open_device(void **state)
 {
@@ -95,10 +101,22 @@ void drain_close(drain_queue **queue)
     *queue = NULL;
 }
 
+void drain_add_buffer(drain_queue *q, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < DRAIN_EXTRA && q->extra[i]) {
+        i++;
+    }
+    assert_true(i < DRAIN_EXTRA);
+    q->extra[i] = drain_words(count);
+    q->extra_counts[i] = count;
+}
+
 void drain_reset(drain_queue *q)
 {
     vyre_control_params params;
     vyre_control_params_init(&params);
+    params.slot_count = q->how.by_priority ? q->slot_count : 0;
     assert_int_equal(vyre_control_encode(&params, q->control, sizeof q->control, NULL), VYRE_OK);
     memset(q->log, 0, sizeof q->log);
     memset(q->io, 0, sizeof q->io);
@@ -171,7 +189,9 @@ static uint32_t list_buffers(drain_queue *q, words out[MAX_BINDINGS])
     return count;
 }
 
-static void list_params(const drain_queue *q, uint32_t out[VY_DRAIN_PARAMS])
+#define MAX_PARAMS (VY_DRAIN_PARAMS + DRAIN_EXTRA)
+
+static void list_params(const drain_queue *q, uint32_t out[MAX_PARAMS])
 {
     out[VY_DRAIN_SLOT_COUNT] = q->slot_count;
     out[VY_DRAIN_MAX_CLAIMS] = q->max_claims;
@@ -179,11 +199,12 @@ static void list_params(const drain_queue *q, uint32_t out[VY_DRAIN_PARAMS])
     out[VY_DRAIN_TENANT] = q->tenant;
     out[VY_DRAIN_PRIORITY] = q->priority;
     out[VY_DRAIN_WAVES] = q->wave_count;
+    memcpy(out + VY_DRAIN_PARAMS, q->params, sizeof q->params);
 }
 
 void drain_on_interpreter(drain_queue *q, uint32_t groups)
 {
-    uint32_t params[VY_DRAIN_PARAMS];
+    uint32_t params[MAX_PARAMS];
     words buffers[MAX_BINDINGS];
     vyre_host_buffer given[MAX_BINDINGS];
     uint32_t count = list_buffers(q, buffers);
@@ -195,7 +216,7 @@ void drain_on_interpreter(drain_queue *q, uint32_t groups)
                               .buffers = given,
                               .buffer_count = count,
                               .params = params,
-                              .param_count = VY_DRAIN_PARAMS,
+                              .param_count = VY_DRAIN_PARAMS + q->param_count,
                               .passes = q->how.in_waves ? q->wave_count : 0,
                               .detect_races = 1,
                               .groups = {groups, 1, 1}};
@@ -212,7 +233,7 @@ void drain_on_interpreter(drain_queue *q, uint32_t groups)
 
 void drain_on_device(drain_queue *q, uint32_t groups)
 {
-    uint32_t params[VY_DRAIN_PARAMS];
+    uint32_t params[MAX_PARAMS];
     words buffers[MAX_BINDINGS];
     vyre_binding bindings[MAX_BINDINGS];
     uint32_t count = list_buffers(q, buffers);
@@ -232,7 +253,7 @@ void drain_on_device(drain_queue *q, uint32_t groups)
     vyre_report report;
     vyre_diag diag;
     run.params = params;
-    run.param_count = VY_DRAIN_PARAMS;
+    run.param_count = VY_DRAIN_PARAMS + q->param_count;
     run.groups[0] = groups;
     run.elements[0] = 0;
     run.passes = q->how.in_waves ? q->wave_count : 0;

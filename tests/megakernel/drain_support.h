@@ -10,7 +10,7 @@
 #define DRAIN_OBSERVABLES   64u
 #define DRAIN_CONTROL_WORDS (VYRE_CONTROL_OBSERVABLES + DRAIN_OBSERVABLES)
 #define DRAIN_LOG_WORDS     (1u + 4u * VYRE_DEBUG_LOG_LENGTH)
-#define DRAIN_IO_WORDS      (VYRE_MAX_IO_SLOTS * VYRE_IO_WORDS)
+#define DRAIN_IO_WORDS      ((VYRE_MAX_IO_SLOTS + 6u) * VYRE_IO_WORDS) /* more than a queue has */
 #define DRAIN_OPEN          VYRE_CONTROL_OBSERVABLES /* the first word that operations may name */
 #define DRAIN_EXTRA         2u                       /* buffers of the handlers', at most */
 
@@ -23,13 +23,17 @@ typedef struct drain_queue {
     uint32_t *ring;   /* slots, or items */
     uint32_t *bounds; /* wave_count + 1 */
     uint32_t *extra[DRAIN_EXTRA];
-    uint32_t extra_counts[DRAIN_EXTRA]; /* words; 0: there is none */
-    uint32_t io_count;                  /* requests that are bound */
+    uint32_t extra_counts[DRAIN_EXTRA];        /* words; 0: there is none */
+    uint32_t io_count;                         /* requests that are bound */
+    uint32_t params[DRAIN_EXTRA], param_count; /* words of the handlers' own */
     uint32_t control[DRAIN_CONTROL_WORDS], log[DRAIN_LOG_WORDS], io[DRAIN_IO_WORDS];
 } drain_queue;
 
 typedef void (*drain_fn)(drain_queue *queue, uint32_t groups);
 
+/* Both executors where there is a device, else the interpreter alone. */
+extern const drain_fn drain_executors[2];
+uint32_t drain_executor_count(void);
 /* NULL: tests run without a device. */
 extern vyre_device *drain_device;
 int drain_open_device(void **state);
@@ -42,6 +46,8 @@ vyre_program *drain_parse(const char *text);
 /* With a pipeline where there is a device. Everything is reset. */
 drain_queue *drain_open(uint32_t slot_count, const vy_drain_params *how);
 void drain_close(drain_queue **queue);
+/* A buffer of the handlers', the next in order. */
+void drain_add_buffer(drain_queue *queue, uint32_t count);
 /* Control as encoded for one tenant, all else 0. */
 void drain_reset(drain_queue *queue);
 /* A published slot or an item. */

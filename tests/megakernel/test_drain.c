@@ -17,8 +17,48 @@
 #define OPEN          DRAIN_OPEN
 
 static const vy_drain_params plain = {.form = VY_DRAIN_OF_RING};
+static const vy_drain_params plain_items = {.form = VY_DRAIN_OF_ITEMS};
 
 /* ---- Conservation ---------------------------------------------------------------------------- */
+
+/* A third of the queue, nothing, one item, and what is left. */
+static void set_waves(drain_queue *q)
+{
+    uint32_t n = q->slot_count;
+    const uint32_t lengths[4] = {n / 3, 0, n > 0, n - n / 3 - (n > 0)};
+    drain_set_waves(q, lengths, q->how.in_waves ? 4 : 1);
+}
+
+static void check_counts(const drain_queue *q)
+{
+    uint32_t n = q->slot_count;
+    const uint32_t *classes = q->control + VYRE_CONTROL_PRIORITY_FAIRNESS;
+    vyre_control_report r = drain_check_sums(q, n);
+    assert_int_equal(r.done_count, n);
+    assert_int_equal(r.fault_count + r.denied_count + r.requeue_count, 0);
+    for (uint32_t k = 0; k < OBSERVABLES; k++) {
+        uint32_t sum = 0;
+        for (uint32_t s = k; s < n; s += OBSERVABLES) {
+            sum += s;
+        }
+        assert_int_equal(q->control[OPEN + k], sum);
+    }
+    assert_int_equal(q->control[VYRE_CONTROL_METRICS + VYRE_OPCODE_ATOMIC_ADD], n);
+    assert_int_equal(q->control[VYRE_CONTROL_TENANT_FAIRNESS], n);
+    for (uint32_t p = 0; p < VYRE_PRIORITY_COUNT; p++) {
+        bool is_normal = p == VYRE_PRIORITY_NORMAL;
+        uint32_t claims = is_normal ? n : 0;
+        if (q->how.by_priority) {
+            claims = is_normal ? n - 4 * (n / 5) : n / 5;
+        }
+        assert_int_equal(classes[p], claims);
+    }
+    if (q->how.in_waves || q->how.by_priority) {
+        assert_int_equal(r.cursor, n);
+    } else {
+        assert_true(r.cursor >= n);
+    }
+}
 
 static void check_lengths(drain_fn drain, const vy_drain_params *params, const uint32_t *lengths,
                           size_t length_count)
@@ -26,46 +66,59 @@ static void check_lengths(drain_fn drain, const vy_drain_params *params, const u
     static const uint32_t grids[] = {1, 7, 64, 1000};
     for (size_t l = 0; l < length_count; l++) {
         drain_queue *q = drain_open(lengths[l], params);
-        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
-            uint32_t n = lengths[l];
+        set_waves(q);
+        for (size_t g = 0; g < VY_COUNT_OF(grids); g++) {
             if (drain == drain_on_interpreter && grids[g] == 1000 && l > 0) {
                 continue; /* 64,000 invocations that find nothing */
             }
             drain_reset(q);
-            for (uint32_t s = 0; s < n; s++) {
+            for (uint32_t s = 0; s < lengths[l]; s++) {
                 drain_put(q, s, VYRE_OPCODE_ATOMIC_ADD, s, OPEN + s % OBSERVABLES, 0);
             }
             drain(q, grids[g]);
-            vyre_control_report r = drain_check_sums(q, n);
-            assert_int_equal(r.done_count, n);
-            for (uint32_t k = 0; k < OBSERVABLES; k++) {
-                uint32_t sum = 0;
-                for (uint32_t s = k; s < n; s += OBSERVABLES) {
-                    sum += s;
-                }
-                assert_int_equal(q->control[OPEN + k], sum);
-            }
-            assert_int_equal(q->control[VYRE_CONTROL_METRICS + VYRE_OPCODE_ATOMIC_ADD], n);
-            assert_int_equal(q->control[VYRE_CONTROL_TENANT_FAIRNESS], n);
-            assert_int_equal(q->control[VYRE_CONTROL_PRIORITY_FAIRNESS + VYRE_PRIORITY_NORMAL], n);
+            check_counts(q);
         }
         drain_close(&q);
     }
 }
 
+/* Every form by every claim; those by subgroups apart. */
+#define SPECIAL .form = VY_DRAIN_OF_ITEMS, .is_special = true, .opcode = VYRE_OPCODE_ATOMIC_ADD
+static const vy_drain_params ways[] = {
+    {.form = VY_DRAIN_OF_RING},
+    {.form = VY_DRAIN_OF_RING, .claim = VYRE_CLAIM_WORKGROUP, .workgroup = 96},
+    {.form = VY_DRAIN_OF_RING, .claim = VYRE_CLAIM_LANE},
+    {.form = VY_DRAIN_OF_RING, .by_priority = true},
+    {.form = VY_DRAIN_OF_ITEMS},
+    {.form = VY_DRAIN_OF_ITEMS, .claim = VYRE_CLAIM_LANE},
+    {.form = VY_DRAIN_OF_ITEMS, .claim = VYRE_CLAIM_WORKGROUP, .workgroup = 256, .in_waves = true},
+    {.form = VY_DRAIN_OF_ITEMS, .claim = VYRE_CLAIM_LANE, .in_waves = true},
+    {SPECIAL},
+    {SPECIAL, .claim = VYRE_CLAIM_LANE},
+    {SPECIAL, .in_waves = true},
+};
+static const vy_drain_params subgroup_ways[] = {
+    {.form = VY_DRAIN_OF_RING, .claim = VYRE_CLAIM_SUBGROUP, .workgroup = 96},
+    {.form = VY_DRAIN_OF_ITEMS, .claim = VYRE_CLAIM_SUBGROUP},
+    {.form = VY_DRAIN_OF_ITEMS, .claim = VYRE_CLAIM_SUBGROUP, .in_waves = true},
+    {SPECIAL, .claim = VYRE_CLAIM_SUBGROUP, .workgroup = 96},
+};
+
 static void test_drain_conserves_on_the_interpreter(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 10, 11, 63, 64, 65, 4095, 4096, 4097};
     (void)state;
-    check_lengths(drain_on_interpreter, &plain, lengths, sizeof lengths / sizeof *lengths);
+    for (size_t w = 0; w < VY_COUNT_OF(ways); w++) {
+        check_lengths(drain_on_interpreter, &ways[w], lengths, VY_COUNT_OF(lengths));
+    }
 }
 
 static void test_drain_conserves_on_the_device(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 10, 11, 63, 64, 65, 4095, 4096, 4097, 1000000};
     (void)state;
-    if (drain_device) {
-        check_lengths(drain_on_device, &plain, lengths, sizeof lengths / sizeof *lengths);
+    for (size_t w = 0; drain_device && w < VY_COUNT_OF(ways); w++) {
+        check_lengths(drain_on_device, &ways[w], lengths, VY_COUNT_OF(lengths));
     }
 }
 
@@ -109,8 +162,11 @@ static const operation operations[] = {
     {31, {0, 0, 0}, VYRE_FAULT_UNKNOWN_OPCODE, 0, 0},
     {0x12345, {0, 0, 0}, VYRE_FAULT_UNKNOWN_OPCODE, 0, 0}};
 
+/* In slot 2; where a queue has no empty slots, behind NOPs. */
 static void check_operation(drain_queue *q, const operation *o, drain_fn drain)
 {
+    bool is_ring = q->how.form == VY_DRAIN_OF_RING;
+    uint32_t others = is_ring ? 0 : 2;
     uint32_t before[CONTROL_WORDS];
     drain_reset(q);
     for (uint32_t w = OPEN; w < CONTROL_WORDS; w++) {
@@ -120,16 +176,19 @@ static void check_operation(drain_queue *q, const operation *o, drain_fn drain)
     drain_put(q, 2, o->opcode, o->args[0], o->args[1], o->args[2]);
     drain(q, 1);
     vyre_control_report r = drain_check_sums(q, 1);
-    assert_int_equal(r.done_count, o->fault == VYRE_FAULT_NONE);
+    assert_int_equal(r.done_count, others + (o->fault == VYRE_FAULT_NONE));
     assert_int_equal(r.fault_count, o->fault != VYRE_FAULT_NONE);
     assert_int_equal(r.unknown_count, o->fault == VYRE_FAULT_UNKNOWN_OPCODE);
     assert_int_equal(r.fault_slot, o->fault ? 2 : VYRE_DIAG_NONE);
     assert_int_equal(r.fault_code, o->fault);
-    assert_int_equal(q->ring[2 * VYRE_SLOT_WORDS + VYRE_SLOT_WORDS - 1], o->fault);
+    if (is_ring) {
+        assert_int_equal(drain_slot(q, 2)[VYRE_SLOT_WORDS - 1], o->fault);
+    }
     assert_int_equal(r.epoch, o->opcode == VYRE_OPCODE_BATCH_FENCE);
     bool is_counted = o->opcode < VYRE_METRIC_COUNT && o->fault != VYRE_FAULT_UNKNOWN_OPCODE;
     for (uint32_t m = 0; m < VYRE_METRIC_COUNT; m++) {
-        assert_int_equal(q->control[VYRE_CONTROL_METRICS + m], is_counted && m == o->opcode);
+        assert_int_equal(q->control[VYRE_CONTROL_METRICS + m],
+                         (is_counted && m == o->opcode) + (m == VYRE_OPCODE_NOP ? others : 0));
     }
     if (o->word) {
         before[o->word] = o->value;
@@ -141,17 +200,33 @@ static void check_operation(drain_queue *q, const operation *o, drain_fn drain)
                         (VYRE_CONTROL_TENANT_FAIRNESS - VYRE_CONTROL_TENANT_BASE) * 4);
 }
 
-static void test_drain_operations_do_that_and_nothing_else(void **state)
+static void check_operations(drain_queue *q)
 {
-    (void)state;
-    drain_queue *q = drain_open(5, &plain);
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    for (size_t i = 0; i < VY_COUNT_OF(operations); i++) {
         check_operation(q, &operations[i], drain_on_interpreter);
         if (drain_device) {
             check_operation(q, &operations[i], drain_on_device);
         }
     }
-    drain_close(&q);
+}
+
+static void test_drain_operations_do_that_and_nothing_else(void **state)
+{
+    static const operation of_items[] = {
+        {VYRE_OPCODE_LOAD_MISS, {0, 0, 0}, VYRE_FAULT_UNKNOWN_OPCODE, 0, 0},
+        {VYRE_OPCODE_PACKED_SLOT, {1, 0, 0}, VYRE_FAULT_PACKED, 0, 0}};
+    (void)state;
+    drain_queue *ring = drain_open(5, &plain), *items = drain_open(3, &plain_items);
+    check_operations(ring);
+    check_operations(items);
+    for (size_t i = 0; i < VY_COUNT_OF(of_items); i++) {
+        check_operation(items, &of_items[i], drain_on_interpreter);
+        if (drain_device) {
+            check_operation(items, &of_items[i], drain_on_device);
+        }
+    }
+    drain_close(&ring);
+    drain_close(&items);
 }
 
 /* ---- Packed slots, the log, tenants ---------------------------------------------------------- */
@@ -246,17 +321,52 @@ static void check_tenants(drain_queue *q, drain_fn drain)
     assert_int_equal(q->ring[VYRE_SLOT_WORDS], VYRE_STATUS_PUBLISHED);
 }
 
+/* An item's tenant is the queue's. */
+static void check_tenants_of_items(drain_queue *q, drain_fn drain)
+{
+    static const uint32_t tenants[] = {0, 1, 28, 29, 31, 32, UINT32_MAX};
+    for (size_t t = 0; t < VY_COUNT_OF(tenants); t++) {
+        uint32_t n = q->slot_count;
+        bool is_known = tenants[t] < VYRE_MAX_TENANTS, may = tenants[t] == 0 || tenants[t] == 28;
+        drain_reset(q);
+        q->control[VYRE_CONTROL_TENANT_MASKS + 28] = 1;
+        q->tenant = tenants[t];
+        q->priority = t ? VYRE_PRIORITY_IDLE : VYRE_PRIORITY_COUNT;
+        for (uint32_t s = 0; s < n; s++) {
+            drain_put(q, s, VYRE_OPCODE_ATOMIC_ADD, 1, OPEN, 0);
+        }
+        drain(q, 2);
+        vyre_control_report r = drain_check_sums(q, n);
+        assert_int_equal(r.done_count, may ? n : 0);
+        assert_int_equal(r.denied_count, is_known && !may ? n : 0);
+        assert_int_equal(r.fault_count, is_known ? 0 : n);
+        assert_int_equal(r.fault_code, is_known ? 0 : VYRE_FAULT_TENANT);
+        assert_int_equal(r.fault_slot, is_known ? VYRE_DIAG_NONE : 0);
+        assert_int_equal(q->control[OPEN], may ? n : 0);
+        for (uint32_t w = 0; w < 32; w++) {
+            assert_int_equal(q->control[VYRE_CONTROL_TENANT_FAIRNESS + w],
+                             may && w == tenants[t] ? n : 0);
+        }
+        assert_int_equal(q->control[VYRE_CONTROL_PRIORITY_FAIRNESS + VYRE_PRIORITY_IDLE],
+                         may && t ? n : 0);
+    }
+    q->tenant = 0;
+}
+
 static void test_drain_packed_slots_logs_and_tenants(void **state)
 {
     (void)state;
-    drain_queue *q = drain_open(7, &plain);
+    drain_queue *q = drain_open(7, &plain), *items = drain_open(7, &plain_items);
     for (int way = 0; way < (drain_device ? 2 : 1); way++) {
         drain_fn drain = way ? drain_on_device : drain_on_interpreter;
         check_packed(q, drain);
         check_log(q, drain);
+        check_log(items, drain);
         check_tenants(q, drain);
+        check_tenants_of_items(items, drain);
     }
     drain_close(&q);
+    drain_close(&items);
 }
 
 /* Lanes that claim together, where operations part them. Without the validation layer, which does
@@ -264,22 +374,25 @@ static void test_drain_packed_slots_logs_and_tenants(void **state)
 static void test_drain_claims_by_subgroup(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 7, 8, 9, 63, 64, 65, 4097};
-    static const vy_drain_params params = {.claim = VYRE_CLAIM_SUBGROUP, .workgroup = 96};
     vyre_kernel_params can = {.struct_size = sizeof can};
     bool has_device = drain_device != NULL;
     (void)state;
     if (drain_device) {
         engine_close(&drain_device);
     }
-    check_lengths(drain_on_interpreter, &params, lengths, sizeof lengths / sizeof *lengths);
+    for (size_t w = 0; w < VY_COUNT_OF(subgroup_ways); w++) {
+        check_lengths(drain_on_interpreter, &subgroup_ways[w], lengths, VY_COUNT_OF(lengths));
+    }
     if (!has_device) {
         return;
     }
     drain_device = engine_open(0);
     vyre_device_kernel_params(drain_device, &can);
     if (can.reconvergence == VYRE_RECONVERGENCE_MAXIMAL) {
-        check_lengths(drain_on_device, &params, lengths, sizeof lengths / sizeof *lengths);
-        drain_queue *q = drain_open(7, &params);
+        for (size_t w = 0; w < VY_COUNT_OF(subgroup_ways); w++) {
+            check_lengths(drain_on_device, &subgroup_ways[w], lengths, VY_COUNT_OF(lengths));
+        }
+        drain_queue *q = drain_open(7, &subgroup_ways[0]);
         check_packed(q, drain_on_device);
         check_tenants(q, drain_on_device);
         drain_close(&q);
@@ -290,127 +403,6 @@ static void test_drain_claims_by_subgroup(void **state)
     drain_device = engine_open(1);
 }
 
-/* ---- Slices ---------------------------------------------------------------------------------- */
-
-/* Launches of few claims each leave what they did not come to, and the next goes on there. */
-static void check_slices(drain_queue *q, drain_fn drain)
-{
-    uint32_t launches = 0, done = 0;
-    drain_reset(q);
-    q->max_claims = 2;
-    for (uint32_t s = 0; s < q->slot_count; s++) {
-        drain_put(q, s, VYRE_OPCODE_ATOMIC_ADD, 1, OPEN, 0);
-    }
-    while (done < q->slot_count && launches < 100) {
-        drain(q, 3);
-        vyre_control_report r = drain_check_sums(q, q->slot_count);
-        assert_true(r.done_count > done && r.done_count <= done + 2 * 3 * 64);
-        done = r.done_count;
-        launches++;
-    }
-    assert_int_equal(q->control[OPEN], q->slot_count);
-    assert_true(launches > 1);
-    /* A queue that was told to stop claims nothing, where it is asked to look. */
-    for (q->persistent = 0; q->persistent < 2; q->persistent++) {
-        drain_reset(q);
-        drain_put(q, 0, VYRE_OPCODE_NOP, 0, 0, 0);
-        q->control[VYRE_CONTROL_SHUTDOWN] = 1;
-        drain(q, 1);
-        assert_int_equal(drain_check_sums(q, 1).done_count, !q->persistent);
-    }
-    q->persistent = 0;
-    q->max_claims = UINT32_MAX;
-}
-
-static void test_drain_goes_on_where_a_slice_ended(void **state)
-{
-    (void)state;
-    drain_queue *q = drain_open(1000, &plain);
-    check_slices(q, drain_on_interpreter);
-    if (drain_device) {
-        check_slices(q, drain_on_device);
-    }
-    drain_close(&q);
-}
-
-/* ---- Handlers -------------------------------------------------------------------------------- */
-
-static const char square_text[] = "program squares\n"
-                                  "inout results : u32[]\n"
-                                  "fn square(slot: u32, a0: u32, a1: u32, a2: u32) -> u32 {\n"
-                                  "    if a1 >= len(results) { return 5 }\n"
-                                  "    results[a1] = a0 * a0 + slot\n"
-                                  "    return 0\n"
-                                  "}\n"
-                                  "fn refuse(slot: u32, a0: u32, a1: u32, a2: u32) -> u32 {\n"
-                                  "    return 5\n"
-                                  "}\n"
-                                  "kernel { }\n";
-
-static void check_handlers(drain_queue *q, drain_fn drain)
-{
-    drain_reset(q);
-    for (uint32_t s = 0; s < q->slot_count; s++) {
-        drain_put(q, s, s % 3 == 2 ? 9 : 0x1000, s + 7, s, 0);
-    }
-    drain(q, 16);
-    vyre_control_report r = drain_check_sums(q, q->slot_count);
-    uint32_t refused = q->slot_count / 3;
-    assert_int_equal(r.fault_count, refused);
-    assert_int_equal(r.fault_slot, 2);
-    assert_int_equal(r.fault_code, VYRE_FAULT_HANDLER);
-    assert_int_equal(r.unknown_count, 0);
-    assert_int_equal(q->control[VYRE_CONTROL_METRICS + 9], refused);
-    for (uint32_t s = 0; s < q->slot_count; s++) {
-        assert_int_equal(q->extra[0][s], s % 3 == 2 ? 0 : (s + 7) * (s + 7) + s);
-    }
-}
-
-static void test_drain_runs_handlers(void **state)
-{
-    static const vyre_handler handlers[] = {{0x1000, "square", 0}, {9, "refuse", 0}};
-    (void)state;
-    vyre_program *program = drain_parse(square_text);
-    const vy_drain_params params = {
-        .workgroup = 32, .program = program, .handlers = handlers, .handler_count = 2};
-    drain_queue *q = drain_open(4098, &params);
-    q->extra_counts[0] = q->slot_count;
-    q->extra[0] = drain_words(q->slot_count);
-    check_handlers(q, drain_on_interpreter);
-    if (drain_device) {
-        check_handlers(q, drain_on_device);
-    }
-    drain_close(&q);
-    vyre_program_destroy(&program);
-}
-
-static void refuse(const vy_drain_params *params, const char *part)
-{
-    vyre_program *program = (vyre_program *)1;
-    vyre_diag diag;
-    assert_int_equal(vy_drain_build(params, NULL, &program, &diag), VYRE_ERROR_INVALID_ARGUMENT);
-    assert_null(program);
-    assert_non_null(strstr(diag.message, part));
-    assert_non_null(strstr(diag.message, "Fix: "));
-}
-
-static void test_drain_refuses_opcodes_of_the_system_and_twice(void **state)
-{
-    static const vyre_handler system_opcode[] = {{7, "square", 0}};
-    static const vyre_handler twice[] = {{0x1000, "square", 0}, {0x1000, "refuse", 0}};
-    static const vyre_handler nameless[] = {{0x1000, "", 0}};
-    (void)state;
-    vyre_program *program = drain_parse(square_text);
-    vy_drain_params params = {.program = program, .handlers = system_opcode, .handler_count = 1};
-    refuse(&params, "0x7 of 'square' is the system's");
-    params.handlers = nameless;
-    refuse(&params, "no function");
-    params.handlers = twice;
-    params.handler_count = 2;
-    refuse(&params, "'square' and 'refuse'");
-    vyre_program_destroy(&program);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,9 +411,6 @@ int main(void)
         cmocka_unit_test(test_drain_operations_do_that_and_nothing_else),
         cmocka_unit_test(test_drain_packed_slots_logs_and_tenants),
         cmocka_unit_test(test_drain_claims_by_subgroup),
-        cmocka_unit_test(test_drain_goes_on_where_a_slice_ended),
-        cmocka_unit_test(test_drain_runs_handlers),
-        cmocka_unit_test(test_drain_refuses_opcodes_of_the_system_and_twice),
     };
     return cmocka_run_group_tests(tests, drain_open_device, drain_close_device);
 }
