@@ -122,10 +122,40 @@ static void test_builtins_equal_the_oracle(void **state)
     RIG_FOR_EACH(equal_the_oracle);
 }
 
+/* One opcode alone, long enough for a kernel of its own: nobody has it, or everybody. */
+static void of_one_opcode(vyre_device *device)
+{
+    enum { COUNT = 5000 };
+    static const uint32_t opcodes[] = {0x12345, 31, VYRE_OPCODE_NOP, VYRE_OPCODE_LOAD_U32};
+    vyre_work_item *items = calloc(COUNT, sizeof *items);
+    assert_non_null(items);
+    rig *r = rig_open(device, 4, NULL);
+    for (size_t o = 0; o < sizeof opcodes / sizeof *opcodes; o++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            items[i] = rig_item(opcodes[o], 2, i + 1, i); /* no observable: LOAD_U32 is a fault */
+        }
+        vyre_queue_report report = rig_run(r, items, COUNT, 0);
+        bool is_nop = opcodes[o] == VYRE_OPCODE_NOP;
+        assert_int_equal(report.processed, is_nop ? COUNT : 0);
+        assert_int_equal(report.faulted, is_nop ? 0 : COUNT);
+        assert_int_equal(report.unknown, opcodes[o] == 0x12345 || opcodes[o] == 31 ? COUNT : 0);
+        assert_int_equal(report.fault_slot, is_nop ? VYRE_DIAG_NONE : 0);
+    }
+    rig_close(&r);
+    free(items);
+}
+
+static void test_queues_of_one_opcode_end_as_any_other(void **state)
+{
+    (void)state;
+    RIG_FOR_EACH(of_one_opcode);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builtins_equal_the_oracle),
+        cmocka_unit_test(test_queues_of_one_opcode_end_as_any_other),
     };
     return cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
 }
