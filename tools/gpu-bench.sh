@@ -8,7 +8,7 @@ usage() {
     cat <<'EOT'
 usage: tools/gpu-bench.sh [OPTION]... [GROUP]...
 
-Groups: launch, step, resident, transfer, rebind, checks, atomics (default: all).
+Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel (default: all).
 
   --out DIR       where tables and JSON go (default: build/bench)
   --build DIR     where the build is (default: build)
@@ -50,14 +50,14 @@ while [ $# -gt 0 ]; do
     --quick) quick=(--quick) ;;
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
-    launch | step | resident | transfer | rebind | checks | atomics) groups+=("$1") ;;
+    launch | step | resident | transfer | rebind | checks | atomics | megakernel) groups+=("$1") ;;
     *) fail_usage "unknown argument: $1" ;;
     esac
     shift
 done
 case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;; esac
 case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
-[ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind checks atomics)
+[ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind checks atomics megakernel)
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD
@@ -89,7 +89,8 @@ nvcc=$(command -v nvcc || true)
 for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
     [ -z "$nvcc" ] && [ -n "$folder" ] && [ -x "$folder/bin/nvcc" ] && nvcc=$folder/bin/nvcc
 done
-if [ -f "$cuda_source" ] && [ ! "$bin/vyre-bench-cuda" -nt "$cuda_source" ]; then
+if [ -f "$cuda_source" ] && { [ ! "$bin/vyre-bench-cuda" -nt "$cuda_source" ] ||
+    [ ! "$bin/vyre-bench-cuda" -nt tools/vyre-bench/peers/items.h ]; }; then
     if [ -n "$nvcc" ]; then
         say "CUDA peers"
         "$nvcc" -O2 -std=c++17 -arch=native -o "$bin/vyre-bench-cuda.new" "$cuda_source" ||
@@ -134,11 +135,17 @@ fi
 
 # Of the tables of all runs of a group one: for each row the run with the middle median (the upper of
 # two), and behind the median the range of all runs' medians. A case is named in its first row alone;
-# a row that only later runs have stands at the end of its case.
+# a row that only later runs have stands at the end of its case. Lines behind the tables say what was
+# found in which runs.
 merge() {
     awk -F ' *[|] *' '
-        FNR == 1 { name = ""; rows = 0 }
+        FNR == 1 { name = ""; rows = 0; runs++ }
         /^### / { title = $0 }
+        rows && !/^\|/ {
+            if ($0 != "" && !($0 in found)) lines[++found_lines] = $0
+            if ($0 != "") found[$0]++
+            next
+        }
         !/^\|/ { if (NR == FNR && title == "" && $0 != "") head[++heads] = $0; next }
         ++rows <= 2 { next }
         {
@@ -175,6 +182,12 @@ merge() {
             for (c = 1; c <= cases; c++)
                 for (k = 1; k <= rows_of[names[c]]; k++)
                     print_row(order[names[c], k], k == 1 ? names[c] : "")
+            for (i = 1; i <= found_lines; i++) {
+                if (lines[i] !~ /^- /) { printf "\n%s\n\n", lines[i]; continue }
+                printf "%s", lines[i]
+                if (found[lines[i]] < runs) printf " (%d of %d runs)", found[lines[i]], runs
+                printf "\n"
+            }
         }' "$@"
 }
 

@@ -42,6 +42,7 @@ static void test_bench_refuses_command_lines(void **state)
     assert_int_equal(run_tool("vyre-bench", "--help", NULL), 0);
     assert_file_has("out", "usage: vyre-bench GROUP...");
     assert_file_has("out", "rebind");
+    assert_file_has("out", "megakernel");
 }
 
 static void test_bench_tells_what_fails(void **state)
@@ -149,10 +150,19 @@ static void check_series(const char *line, uint32_t *out_checked)
 static void check_json(const char *path)
 {
     static const char *const texts[] = {
-        "\"schema\": \"vyre.bench/1\"", "\"quick\": true",        "\"driver\": ",
-        "\"api_version\": \"1.",        "\"name\": \"launch\"",   "\"name\": \"step\"",
-        "\"name\": \"resident\"",       "\"name\": \"transfer\"", "\"name\": \"rebind\"",
-        "\"sizes\": {\"workgroups\": ", "\"descriptor_writes\": "};
+        "\"schema\": \"vyre.bench/1\"",
+        "\"quick\": true",
+        "\"driver\": ",
+        "\"api_version\": \"1.",
+        "\"name\": \"launch\"",
+        "\"name\": \"step\"",
+        "\"name\": \"resident\"",
+        "\"name\": \"transfer\"",
+        "\"name\": \"rebind\"",
+        "\"sizes\": {\"workgroups\": ",
+        "\"descriptor_writes\": ",
+        "\"name\": \"megakernel\"",
+        "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
     size_t size;
     char *data = get_file(path, &size);
     assert_non_null(data);
@@ -179,7 +189,7 @@ static void check_json(const char *path)
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
     assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
-    assert_true(own >= 4 + 2 + 10 + 8 + 2 || peers == 0);
+    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
 }
@@ -209,6 +219,10 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "### rebind: ");
     assert_file_has("out", "### checks: ");
     assert_file_has("out", "### atomics: ");
+    assert_file_has("out", "### megakernel: ");
+    assert_file_has("out", "dispatcher, independent items");
+    assert_file_has("out", "published into a ring");
+    assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -218,6 +232,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-rebind.svg");
     check_picture("b-checks.svg");
     check_picture("b-atomics.svg");
+    check_picture("b-megakernel.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }
@@ -340,6 +355,54 @@ static void test_failing_peers_are_left_out_and_own_failures_are_not(void **stat
     }
 }
 
+/* From the fakes' medians at three sizes; the last of them is not measured at the largest. */
+static void test_break_evens_hold_for_all_larger_sizes(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {1, 4, 1000};
+    static const double values[3][5] = {
+        {10, 5, 20, 20, 5}, {10, 20, 5, 20, 5}, {10, 20, 20, 20, 0}};
+    static const char *const ways[5] = {"base", "later", "late", "at once", "left out"};
+    static const struct {
+        uint64_t from, up_to;
+        const char *text;
+    } wanted[4] = {{4, 1000, "from 4 on, of up to 1,000 items"},
+                   {1000, 1000, "from 1,000 on, of up to 1,000 items"},
+                   {1, 1000, "from 1 on, of up to 1,000 items"},
+                   {0, 4, "not up to 4 items"}};
+    fake fakes[3][5];
+    char log[2048] = "", text[64];
+    bench b = {.quick = true};
+    bench_group group = {.name = "fake"};
+    vyre_diag diag;
+    vy_arena_init(&b.arena, NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        bench_case *c = bench_case_add(&b, &group, "fake", "us");
+        bench_case_size(c, "items", sizes[i]);
+        for (uint32_t k = 0; k < 5 && values[i][k] > 0; k++) {
+            fakes[i][k] = (fake){.log = log, .name = 'a', .value = values[i][k]};
+            (void)bench_series_add(c, k ? "peer" : "vyre", ways[k], fake_sample, fake_check,
+                                   &fakes[i][k]);
+        }
+        assert_int_equal(bench_measure(&b, c, &diag), VYRE_OK);
+    }
+    bench_series_leave_out(group.cases.data[2], "peer", ways[4], "too many");
+    assert_string_equal(group.cases.data[2]->series[4].note, "not measured: too many");
+    assert_int_equal(bench_find_break_evens(&b, &group, "other", &diag), VYRE_OK);
+    assert_int_equal(group.break_evens.count, 0);
+    assert_int_equal(bench_find_break_evens(&b, &group, "fake", &diag), VYRE_OK);
+    assert_int_equal(group.break_evens.count, 4);
+    for (uint32_t k = 0; k < 4; k++) {
+        const bench_break_even *found = &group.break_evens.data[k];
+        assert_string_equal(found->way, ways[k + 1]);
+        assert_int_equal(found->from, wanted[k].from);
+        assert_int_equal(found->up_to, wanted[k].up_to);
+        bench_format_break_even(found, text, sizeof text);
+        assert_string_equal(text, wanted[k].text);
+    }
+    vy_arena_finish(&b.arena);
+}
+
 /* ---- The other process ----------------------------------------------------------------------- */
 
 /* Answers as vyre-bench-cuda does: good ones, then one kind of bad ones. */
@@ -428,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_step_check_counts_what_differs),
         cmocka_unit_test(test_quantiles_are_between_samples),
         cmocka_unit_test(test_series_take_turns_and_are_checked),
+        cmocka_unit_test(test_break_evens_hold_for_all_larger_sizes),
         cmocka_unit_test(test_cuda_peers_answer_or_say_why_not),
         cmocka_unit_test(test_failing_peers_are_left_out_and_own_failures_are_not),
     };

@@ -1,5 +1,5 @@
 # tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c. vyre-bench has peers
-# beside: peers/*.c, a shader by glslang, and vyre-bench-cuda, another executable, by nvcc.
+# beside: peers/*.c, shaders by glslang, and vyre-bench-cuda, another executable, by nvcc.
 
 file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
 if(sources)
@@ -32,17 +32,22 @@ foreach(folder IN LISTS folders)
     list(APPEND vyre_tools ${name})
 endforeach()
 if(TARGET vyre-bench AND VYRE_GLSLANG)
-    set(step "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/step.comp")
-    set(step_words "${PROJECT_BINARY_DIR}/generated/bench/bench_step_spv.h")
+    file(GLOB shaders CONFIGURE_DEPENDS tools/vyre-bench/peers/*.comp)
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated/bench")
-    add_custom_command(OUTPUT "${step_words}"
-        COMMAND ${VYRE_GLSLANG} -V --target-env vulkan1.2 --quiet --vn bench_step_spv
-            -o "${step_words}" "${step}"
-        DEPENDS "${step}" COMMENT "Compiling step.comp" VERBATIM)
-    target_sources(vyre-bench PRIVATE "${step_words}")
+    foreach(shader IN LISTS shaders)
+        cmake_path(GET shader STEM name)
+        set(words "${PROJECT_BINARY_DIR}/generated/bench/bench_${name}_spv.h")
+        add_custom_command(OUTPUT "${words}"
+            COMMAND ${VYRE_GLSLANG} -V --target-env vulkan1.2 --quiet --vn bench_${name}_spv
+                -o "${words}" "${shader}"
+            DEPENDS "${shader}" COMMENT "Compiling ${name}.comp" VERBATIM)
+        target_sources(vyre-bench PRIVATE "${words}")
+    endforeach()
     target_include_directories(vyre-bench SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/generated/bench")
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)
 endif()
+# The peer in plain C has what a compiler gives.
+set_source_files_properties(tools/vyre-bench/peers/cpu.c PROPERTIES COMPILE_OPTIONS -O3)
 
 # The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
 option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)
@@ -57,7 +62,8 @@ if(VYRE_NVCC)
         COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bin"
         COMMAND ${VYRE_NVCC} -O2 -std=c++17 -arch=${VYRE_CUDA_ARCH} -o "${cuda_peers}"
             "${cuda_source}"
-        DEPENDS "${cuda_source}" COMMENT "Compiling vyre-bench-cuda with nvcc" VERBATIM)
+        DEPENDS "${cuda_source}" "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/items.h"
+        COMMENT "Compiling vyre-bench-cuda with nvcc" VERBATIM)
     if(VYRE_BUILD_CUDA_PEERS)
         add_custom_target(vyre-bench-cuda ALL DEPENDS "${cuda_peers}")
     else()

@@ -28,7 +28,7 @@ typedef vyre_result (*bench_sample_fn)(void *state, double *out_samples, uint32_
 typedef vyre_result (*bench_check_fn)(void *state, bench_check *out_check, vyre_diag *diag);
 
 typedef struct bench_series {
-    const char *who; /* "vyre", "vulkan" or "cuda" */
+    const char *who; /* "vyre", "vulkan", "cuda" or "cpu" */
     const char *way;
     bench_sample_fn sample;
     bench_check_fn check; /* NULL: there is nothing to check, and `note` says why */
@@ -66,9 +66,17 @@ typedef struct bench_case {
     double budget_us; /* what all samples together may take, about */
 } bench_case;
 
+/* From how many on a case's base is faster than another way. */
+typedef struct bench_break_even {
+    const char *case_name, *size_name, *who, *way;
+    uint64_t from;  /* the least size measured from which on all are; 0: the largest is not */
+    uint64_t up_to; /* the largest size that was measured */
+} bench_break_even;
+
 typedef struct bench_group {
     const char *name, *title;
     VY_VEC(bench_case *) cases;
+    VY_VEC(bench_break_even) break_evens;
 } bench_group;
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -103,6 +111,12 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag);
  * as the run. Nothing is added where there are none. */
 bench_series *bench_series_derive(bench_case *c, const char *who, const char *way, double *samples,
                                   uint32_t count);
+/* After bench_measure: a series that was not measured, and why not. */
+void bench_series_leave_out(bench_case *c, const char *who, const char *way, const char *why);
+/* After bench_measure of all: for each peer's way of the cases of that name, whose first sizes
+ * ascend, one entry of the group's break_evens. */
+vyre_result bench_find_break_evens(bench *b, bench_group *group, const char *case_name,
+                                   vyre_diag *diag);
 /* Against the case's base: above 1 is slower. 0: not known. */
 double bench_ratio(const bench_case *c, const bench_series *s);
 /* The value below which `part` of the ascending samples lie. */
@@ -119,6 +133,7 @@ vyre_result bench_transfer(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_checks(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_megakernel(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
@@ -151,8 +166,8 @@ uint32_t *bench_indices(uint32_t count);
  * name. NULL: there is none, and b->cuda_note says why. */
 bench_cuda *bench_cuda_start(bench *b, const char *path, const char *device_name);
 void bench_cuda_stop(bench_cuda **cuda);
-/* Adds a series that asks that process, unless there is none. */
-void bench_series_cuda(bench *b, bench_case *c, const char *way, const char *command, ...)
+/* Adds a series that asks that process; NULL: there is none. */
+bench_series *bench_series_cuda(bench *b, bench_case *c, const char *way, const char *command, ...)
     VY_PRINTF(4, 5);
 
 /* ---- Output ---------------------------------------------------------------------------------- */
@@ -163,6 +178,8 @@ void bench_print_group(const bench *b, const bench_group *group, FILE *out);
 /* Schema "vyre.bench/1". */
 void bench_format_json(const bench *b, vy_text *out);
 void bench_format_svg(const bench *b, const bench_group *group, vy_text *out);
+/* "from 64 on, of up to 1,000 items" */
+void bench_format_break_even(const bench_break_even *found, char *out, size_t out_size);
 /* "workgroups 132, steps 4000" */
 void bench_format_sizes(const bench_case *c, char *out, size_t out_size);
 /* As many digits as mean something. */

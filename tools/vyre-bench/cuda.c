@@ -127,17 +127,18 @@ static vyre_result check(void *state, bench_check *out, vyre_diag *diag)
     return VYRE_OK;
 }
 
-void bench_series_cuda(bench *b, bench_case *c, const char *way, const char *command, ...)
+bench_series *bench_series_cuda(bench *b, bench_case *c, const char *way, const char *command, ...)
 {
     cuda_series *s = b->cuda ? vy_arena_alloc(&b->arena, 1, sizeof *s) : NULL;
-    if (s) {
-        va_list arguments;
-        va_start(arguments, command);
-        vsnprintf(s->command, sizeof s->command, command, arguments);
-        va_end(arguments);
-        s->cuda = b->cuda;
-        (void)bench_series_add(c, "cuda", way, sample, check, s);
+    if (!s) {
+        return NULL;
     }
+    va_list arguments;
+    va_start(arguments, command);
+    vsnprintf(s->command, sizeof s->command, command, arguments);
+    va_end(arguments);
+    s->cuda = b->cuda;
+    return bench_series_add(c, "cuda", way, sample, check, s);
 }
 
 /* ---- Process --------------------------------------------------------------------------------- */

@@ -144,6 +144,28 @@ static void format_case(const bench_case *c, vy_text *out)
     vy_text_printf(out, "        ]}");
 }
 
+static void format_break_evens(const bench_group *group, vy_text *out)
+{
+    for (uint32_t i = 0; i < group->break_evens.count; i++) {
+        const bench_break_even *found = &group->break_evens.data[i];
+        vy_text_printf(out, "%s\n      {", i ? "," : "");
+        json_text(out, "case", found->case_name);
+        vy_text_printf(out, ", ");
+        json_text(out, "size", found->size_name);
+        vy_text_printf(out, ", ");
+        json_text(out, "against", found->who);
+        vy_text_printf(out, ", ");
+        json_text(out, "way", found->way);
+        vy_text_printf(out, ", ");
+        if (found->from) {
+            vy_text_printf(out, "\"from\": %llu, ", (unsigned long long)found->from);
+        } else {
+            vy_text_printf(out, "\"from\": null, ");
+        }
+        vy_text_printf(out, "\"up_to\": %llu}", (unsigned long long)found->up_to);
+    }
+}
+
 void bench_format_json(const bench *b, vy_text *out)
 {
     vy_text_printf(out,
@@ -163,7 +185,9 @@ void bench_format_json(const bench *b, vy_text *out)
             format_case(group->cases.data[k], out);
             vy_text_printf(out, "%s\n", k + 1 < group->cases.count ? "," : "");
         }
-        vy_text_printf(out, "    ]}%s\n", i + 1 < b->groups.count ? "," : "");
+        vy_text_printf(out, "    ], \"break_even\": [");
+        format_break_evens(group, out);
+        vy_text_printf(out, "]}%s\n", i + 1 < b->groups.count ? "," : "");
     }
     vy_text_printf(out, "  ]\n}\n");
 }

@@ -18,7 +18,7 @@ enum {
     OPTION_QUICK,
     OPTION_VERSION,
     OPTION_HELP,
-    MAX_GROUPS = 8,
+    MAX_GROUPS = 16,
     NVIDIA = 0x10de
 };
 
@@ -48,6 +48,8 @@ static const group_kind kinds[] = {
     {"rebind", "recorded dispatches bound to other buffers each time", bench_rebind},
     {"checks", "kernels with their accesses checked, and without", bench_checks},
     {"atomics", "atomics of one place, as written and joined within subgroups", bench_atomics},
+    {"megakernel", "queues of work items drained by one launch, and a launch each",
+     bench_megakernel},
 };
 
 typedef struct command {
@@ -92,7 +94,7 @@ static int take_group(command *c, const char *name)
     return found ? -1
                  : vy_tool_usage(stderr, "vyre-bench",
                                  "'%.100s' is no group: use launch, step, resident, transfer, "
-                                 "rebind, checks, atomics or all",
+                                 "rebind, checks, atomics, megakernel or all",
                                  name);
 }
 
@@ -143,7 +145,7 @@ static int read_command(command *c, int count, char *const *arguments)
     return c->group_count ? -1
                           : vy_tool_usage(stderr, "vyre-bench",
                                           "no group is given: use launch, step, resident, "
-                                          "transfer, rebind, checks, atomics or all");
+                                          "transfer, rebind, checks, atomics, megakernel or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */

@@ -204,6 +204,77 @@ bench_series *bench_series_derive(bench_case *c, const char *who, const char *wa
     return s;
 }
 
+void bench_series_leave_out(bench_case *c, const char *who, const char *way, const char *why)
+{
+    if (c->series_count < BENCH_MAX_SERIES) {
+        bench_series *s = &c->series[c->series_count++];
+        *s = (bench_series){.who = who, .way = way};
+        snprintf(s->note, sizeof s->note, "not measured: %s", why);
+    }
+}
+
+/* ---- Break-even ------------------------------------------------------------------------------ */
+
+static const bench_series *find_series(const bench_case *c, const char *who, const char *way)
+{
+    for (uint32_t i = 0; i < c->series_count; i++) {
+        const bench_series *s = &c->series[i];
+        if (s->sample_count && strcmp(s->who, who) == 0 && strcmp(s->way, way) == 0) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static bool has_break_even(const bench_group *group, const bench_case *c, const bench_series *s)
+{
+    for (uint32_t i = 0; i < group->break_evens.count; i++) {
+        const bench_break_even *other = &group->break_evens.data[i];
+        if (strcmp(other->case_name, c->name) == 0 && strcmp(other->who, s->who) == 0 &&
+            strcmp(other->way, s->way) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bench_break_even find_break_even(const bench_group *group, const bench_case *first,
+                                        const bench_series *of)
+{
+    bench_break_even found = {first->name, first->sizes[0].name, of->who, of->way, 0, 0};
+    for (uint32_t i = 0; i < group->cases.count; i++) {
+        const bench_case *c = group->cases.data[i];
+        const bench_series *s =
+            strcmp(c->name, first->name) == 0 ? find_series(c, of->who, of->way) : NULL;
+        if (s) {
+            bool is_slower = bench_ratio(c, s) > 1;
+            found.up_to = c->sizes[0].value;
+            found.from = !is_slower ? 0 : found.from ? found.from : c->sizes[0].value;
+        }
+    }
+    return found;
+}
+
+vyre_result bench_find_break_evens(bench *b, bench_group *group, const char *case_name,
+                                   vyre_diag *diag)
+{
+    for (uint32_t i = 0; i < group->cases.count; i++) {
+        const bench_case *c = group->cases.data[i];
+        for (uint32_t k = 0; k < c->series_count && strcmp(c->name, case_name) == 0; k++) {
+            const bench_series *s = &c->series[k];
+            if (!is_peer(s) || s->sample_count == 0 || has_break_even(group, c, s)) {
+                continue;
+            }
+            if (!vy_vec_push(&b->arena, &group->break_evens, find_break_even(group, c, s))) {
+                return vy_diag_no_memory(diag);
+            }
+        }
+    }
+    return VYRE_OK;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
 vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
 {
     vyre_result result = warm_up(c, diag);

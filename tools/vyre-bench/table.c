@@ -160,6 +160,33 @@ static void print_rows(const row_list *rows, FILE *out)
     }
 }
 
+void bench_format_break_even(const bench_break_even *found, char *out, size_t out_size)
+{
+    char from[32], up_to[32];
+    format_count(found->from, from, sizeof from);
+    format_count(found->up_to, up_to, sizeof up_to);
+    if (found->from) {
+        snprintf(out, out_size, "from %s on, of up to %s %s", from, up_to, found->size_name);
+    } else {
+        snprintf(out, out_size, "not up to %s %s", up_to, found->size_name);
+    }
+}
+
+static void print_break_evens(const bench_group *group, FILE *out)
+{
+    if (group->break_evens.count) {
+        fprintf(
+            out,
+            "\nFrom how many on the way with 1.00 is faster, of the sizes that were measured:\n\n");
+    }
+    for (uint32_t i = 0; i < group->break_evens.count; i++) {
+        const bench_break_even *found = &group->break_evens.data[i];
+        char text[128];
+        bench_format_break_even(found, text, sizeof text);
+        fprintf(out, "- %s, %s, %s: %s\n", found->case_name, found->who, found->way, text);
+    }
+}
+
 void bench_print_group(const bench *b, const bench_group *group, FILE *out)
 {
     vy_arena arena;
@@ -179,6 +206,7 @@ void bench_print_group(const bench *b, const bench_group *group, FILE *out)
         fprintf(out, "(out of host memory)\n");
     } else {
         print_rows(&rows, out);
+        print_break_evens(group, out);
     }
     vy_arena_finish(&arena);
     fflush(out);

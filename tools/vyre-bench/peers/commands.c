@@ -161,9 +161,8 @@ static vyre_result create_sets(peer_chain *chain, vyre_diag *diag)
     return result;
 }
 
-/* A copy between a buffer and mapped memory, with a command buffer of its own. */
-static vyre_result copy_now(peer *p, const peer_buffer *source, const peer_buffer *target,
-                            uint64_t size, vyre_diag *diag)
+vyre_result peer_copy_now(peer *p, const peer_buffer *source, const peer_buffer *target,
+                          uint64_t size, vyre_diag *diag)
 {
     peer_commands commands;
     VkBufferCopy region = {0, 0, size};
@@ -201,7 +200,7 @@ static vyre_result fill_indices(peer_chain *chain, vyre_diag *diag)
         ((uint32_t *)staging.mapped)[i] = i;
     }
     for (uint32_t i = 0; result == VYRE_OK && i < PEER_SETS; i++) {
-        result = copy_now(p, &staging, &chain->x[i], size, diag);
+        result = peer_copy_now(p, &staging, &chain->x[i], size, diag);
     }
     peer_buffer_destroy(p, &staging);
     return result;
@@ -323,7 +322,7 @@ vyre_result peer_chain_read(peer_chain *chain, uint32_t set, uint32_t *out_x, vy
     uint64_t size = (uint64_t)chain->count * sizeof(uint32_t);
     vyre_result result = peer_buffer_create(p, size, PEER_MEMORY_TO_HOST, &staging, diag);
     if (result == VYRE_OK) {
-        result = copy_now(p, &chain->x[set], &staging, size, diag);
+        result = peer_copy_now(p, &chain->x[set], &staging, size, diag);
     }
     if (result == VYRE_OK) {
         memcpy(out_x, staging.mapped, (size_t)size);
@@ -423,7 +422,7 @@ vyre_result peer_copies_fill(peer_copies *copies, const void *data, vyre_diag *d
         memcpy((unsigned char *)staging.mapped + i * copies->stride,
                (const unsigned char *)data + i * copies->size, (size_t)copies->size);
     }
-    result = copy_now(p, &staging, &copies->device, copies->device.size, diag);
+    result = peer_copy_now(p, &staging, &copies->device, copies->device.size, diag);
     peer_buffer_destroy(p, &staging);
     return result;
 }
@@ -435,7 +434,7 @@ vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *di
     vyre_result result =
         peer_buffer_create(p, copies->device.size, PEER_MEMORY_TO_HOST, &staging, diag);
     if (result == VYRE_OK) {
-        result = copy_now(p, &copies->device, &staging, copies->device.size, diag);
+        result = peer_copy_now(p, &copies->device, &staging, copies->device.size, diag);
     }
     for (uint32_t i = 0; result == VYRE_OK && i < copies->count; i++) {
         memcpy((unsigned char *)out_data + i * copies->size,

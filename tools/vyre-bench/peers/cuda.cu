@@ -3,9 +3,12 @@
 //     launch|result|submit|empty|step  stream|graph|cooperative  groups=N [steps=N] samples=N
 //     reads  blocking|async  count=N samples=N
 //     copy   upload|download  pinned=0|1 size=N samples=N
+//     items  launches|chain|graph|update|queue|mapped  mixed=0|1 count=N samples=N
 // "samples" are microseconds (of a step, for `step`); "compared" and "wrong" count what was checked
 // since the question was first asked. The first line tells device and versions, or the error.
 //     vyre-bench-cuda [DEVICE NAME]
+#include "items.h"
+
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
@@ -63,6 +66,28 @@ __global__ void step_many(unsigned *x, unsigned count, unsigned steps)
 
 __global__ void do_nothing()
 {
+}
+
+// One item by a launch of its own.
+template <unsigned opcode>
+__global__ void run_item(unsigned *data, unsigned input, unsigned output, unsigned param)
+{
+    data[output] = bench_item_value(data, opcode, input, param);
+}
+
+typedef void (*item_kernel)(unsigned *, unsigned, unsigned, unsigned);
+const item_kernel item_kernels[BENCH_OPCODES] = {run_item<8>,  run_item<9>,  run_item<10>,
+                                                 run_item<11>, run_item<12>, run_item<13>,
+                                                 run_item<14>, run_item<15>};
+
+// All items by one launch.
+__global__ void run_queue(unsigned *data, const uint4 *items, unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        uint4 item = items[i]; // opcode, input, output, param
+        data[item.z] = bench_item_value(data, item.x, item.y, item.w);
+    }
 }
 
 // ---- Questions ----------------------------------------------------------------------------------
@@ -351,6 +376,146 @@ class copies : public peer {
     }
 };
 
+// ---- Work items ---------------------------------------------------------------------------------
+
+class work_items : public peer {
+  public:
+    explicit work_items(const question &q)
+        : way(q.way), count(unsigned(q.size("count", 1))), items(count),
+          words(BENCH_SOURCES + count)
+    {
+        for (unsigned i = 0; i < count; i++) {
+            items[i] = bench_item_at(i, q.size("mixed") ? 1 : 0);
+        }
+        for (unsigned k = 0; k < BENCH_SOURCES; k++) {
+            words[k] = bench_item_source(k);
+        }
+        CALL(cudaStreamCreate(&stream));
+        CALL(cudaMalloc(&data, words.size() * sizeof(unsigned)));
+        CALL(cudaMemcpy(data, words.data(), words.size() * sizeof(unsigned),
+                        cudaMemcpyHostToDevice));
+        CALL(cudaMalloc(&queue, count * sizeof(bench_item)));
+        CALL(cudaMallocHost(&pinned, count * sizeof(bench_item)));
+        std::memcpy(pinned, items.data(), count * sizeof(bench_item));
+        if (way == "chain" || way == "graph" || way == "update") {
+            build(way != "graph");
+        } else if (way != "launches" && way != "queue" && way != "mapped") {
+            throw std::runtime_error("no way " + way + " of items");
+        }
+        clear();
+    }
+    ~work_items() override
+    {
+        if (instance) {
+            cudaGraphExecDestroy(instance);
+        }
+        if (graph) {
+            cudaGraphDestroy(graph);
+        }
+        cudaFreeHost(pinned);
+        cudaFree(queue);
+        cudaFree(data);
+        cudaStreamDestroy(stream);
+    }
+
+    double sample() override
+    {
+        double start = now_us();
+        submit();
+        CALL(cudaStreamSynchronize(stream));
+        return now_us() - start;
+    }
+
+    // All samples since the last look left the same.
+    void look() override
+    {
+        std::vector<unsigned> now(count);
+        CALL(cudaMemcpy(now.data(), data + BENCH_SOURCES, count * sizeof(unsigned),
+                        cudaMemcpyDeviceToHost));
+        compared += count;
+        for (unsigned i = 0; i < count; i++) {
+            const bench_item &item = items[i];
+            wrong += now[i] != bench_item_value(words.data(), item.opcode, item.input, item.param);
+        }
+        clear();
+    }
+
+  private:
+    std::string way;
+    unsigned count;
+    std::vector<bench_item> items;
+    std::vector<unsigned> words; // of the sources
+    std::vector<cudaGraphNode_t> nodes;
+    unsigned *data = nullptr;
+    bench_item *queue = nullptr, *pinned = nullptr;
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t instance = nullptr;
+
+    void clear()
+    {
+        CALL(cudaMemset(data + BENCH_SOURCES, 0, count * sizeof(unsigned)));
+        CALL(cudaDeviceSynchronize());
+    }
+
+    // What a node's parameters point to is read during the call that takes them.
+    struct node_parameters {
+        void *arguments[4];
+        cudaKernelNodeParams node = {};
+
+        node_parameters(unsigned **data, bench_item *item)
+            : arguments{data, &item->input, &item->output, &item->param}
+        {
+            node.func = (void *)item_kernels[item->opcode - BENCH_FIRST_OPCODE];
+            node.gridDim = dim3(1);
+            node.blockDim = dim3(1);
+            node.kernelParams = arguments;
+        }
+    };
+
+    void build(bool is_chain)
+    {
+        nodes.resize(count);
+        CALL(cudaGraphCreate(&graph, 0));
+        for (unsigned i = 0; i < count; i++) {
+            node_parameters p(&data, &items[i]);
+            bool follows = is_chain && i > 0;
+            CALL(cudaGraphAddKernelNode(&nodes[i], graph, follows ? &nodes[i - 1] : nullptr,
+                                        follows ? 1 : 0, &p.node));
+        }
+        CALL(cudaGraphInstantiate(&instance, graph, 0));
+        CALL(cudaGraphUpload(instance, stream));
+        CALL(cudaStreamSynchronize(stream));
+    }
+
+    void submit()
+    {
+        if (way == "launches") {
+            for (const bench_item &item : items) {
+                item_kernels[item.opcode - BENCH_FIRST_OPCODE]<<<1, 1, 0, stream>>>(
+                    data, item.input, item.output, item.param);
+            }
+            CALL(cudaGetLastError());
+        } else if (way == "queue" || way == "mapped") {
+            const bench_item *from = pinned;
+            if (way == "queue") {
+                CALL(cudaMemcpyAsync(queue, pinned, count * sizeof(bench_item),
+                                     cudaMemcpyHostToDevice, stream));
+                from = queue;
+            }
+            run_queue<<<(count + group_size - 1) / group_size, group_size, 0, stream>>>(
+                data, reinterpret_cast<const uint4 *>(from), count);
+            CALL(cudaGetLastError());
+        } else {
+            for (unsigned i = 0; way == "update" && i < count; i++) {
+                node_parameters p(&data, &items[i]);
+                CALL(cudaGraphExecKernelNodeSetParams(instance, nodes[i], &p.node));
+            }
+            CALL(cudaGraphLaunch(instance, stream));
+        }
+    }
+};
+
 // ---- Answers ------------------------------------------------------------------------------------
 
 std::string quoted(const std::string &text)
@@ -372,6 +537,9 @@ std::unique_ptr<peer> make_peer(const question &q)
 {
     if (q.what == "reads" || q.what == "copy") {
         return std::unique_ptr<peer>(new copies(q));
+    }
+    if (q.what == "items") {
+        return std::unique_ptr<peer>(new work_items(q));
     }
     for (const char *name : {"launch", "result", "submit", "empty", "step"}) {
         if (q.what == name) {

@@ -8,6 +8,13 @@
 
 #include <volk.h>
 
+/* Of items.comp: [0] drains a queue, the others run an item of one opcode. */
+typedef struct item_pipelines {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline all[1 + BENCH_OPCODES];
+} item_pipelines;
+
 struct peer {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -23,7 +30,8 @@ struct peer {
     uint64_t value; /* the last one that a submission signals */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkPipeline step; /* no handle: built without its words */
+    VkPipeline step;      /* no handle: built without its words */
+    item_pipelines items; /* made when they are first used */
     peer_link link;
 };
 
@@ -65,6 +73,11 @@ vyre_result peer_commands_end(peer *p, peer_commands *c, vyre_diag *diag);
 vyre_result peer_commands_submit(peer *p, peer_commands *c, peer_wait how, vyre_diag *diag);
 vyre_result peer_commands_wait(peer *p, peer_commands *c, vyre_diag *diag);
 uint64_t peer_commands_device_ns(peer *p, peer_commands *c);
+
+/* A copy between a buffer and mapped memory, with a command buffer of its own. */
+vyre_result peer_copy_now(peer *p, const peer_buffer *source, const peer_buffer *target,
+                          uint64_t size, vyre_diag *diag);
+void peer_items_destroy_pipelines(peer *p);
 
 /* A global memory barrier. */
 void peer_barrier(peer *p, VkCommandBuffer commands, VkPipelineStageFlags from_stage,

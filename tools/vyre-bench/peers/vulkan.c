@@ -285,6 +285,7 @@ void peer_destroy(peer **p)
     peer *old = *p;
     if (old && old->device) {
         (void)old->vk.vkDeviceWaitIdle(old->device);
+        peer_items_destroy_pipelines(old);
         old->vk.vkDestroyPipeline(old->device, old->step, NULL);
         old->vk.vkDestroyPipelineLayout(old->device, old->layout, NULL);
         old->vk.vkDestroyDescriptorSetLayout(old->device, old->set_layout, NULL);

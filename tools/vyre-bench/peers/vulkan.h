@@ -5,6 +5,7 @@
 #ifndef VY_BENCH_PEERS_VULKAN_H
 #define VY_BENCH_PEERS_VULKAN_H
 
+#include "tools/vyre-bench/peers/items.h"
 #include "vyre/dispatch.h"
 
 #include <stdbool.h>
@@ -58,6 +59,30 @@ vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *di
 vyre_result peer_copies_run(peer_copies *copies, void *data, vyre_diag *diag);
 /* Of PEER_DEVICE, after a run. */
 uint64_t peer_copies_device_ns(peer_copies *copies);
+
+/* ---- Work items ------------------------------------------------------------------------------ */
+
+typedef enum peer_items_way {
+    PEER_ITEMS_RECORDED, /* a dispatch of one invocation for each, recorded at creation */
+    PEER_ITEMS_ANEW,     /* the same, recorded for each run */
+    PEER_ITEMS_QUEUE     /* one dispatch that takes them from a queue, which is uploaded each run */
+} peer_items_way;
+
+/* Items of items.h on a buffer of their own, without barriers between them. Dispatches stand in the
+ * order of their opcodes, so that a pipeline is bound once. `items` stay the caller's and must stay
+ * valid. */
+typedef struct peer_items peer_items;
+vyre_result peer_items_create(peer *p, peer_items_way way, const bench_item *items, uint32_t count,
+                              peer_items **out_items, vyre_diag *diag);
+void peer_items_destroy(peer_items **items);
+/* From the items to the polled end. */
+vyre_result peer_items_run(peer_items *items, vyre_diag *diag);
+/* The results, a word for each item. */
+vyre_result peer_items_clear(peer_items *items, vyre_diag *diag);
+vyre_result peer_items_read(peer_items *items, uint32_t *out_words, vyre_diag *diag);
+
+/* The items one after the other on one core. */
+void peer_items_on_cpu(uint32_t *data, const bench_item *items, uint32_t count);
 
 /* ---- The library on the peer's device ---------------------------------------------------------
  */
