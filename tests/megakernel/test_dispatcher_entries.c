@@ -87,7 +87,10 @@ static void enter(vyre_device *device)
     vyre_queue_report first, other;
     vyre_queue_ticket ticket = {0};
     vyre_diag diag;
-    rig *r = rig_open(device, WORDS, NULL);
+    vyre_dispatcher_params how;
+    vyre_dispatcher_params_init(&how);
+    how.slice_ns = 60000000000u; /* launches are as many, however busy the machine is */
+    rig *r = rig_open(device, WORDS, &how);
     make_items(items);
     vyre_queue_params_init(&params);
     params.flags = VYRE_QUEUE_NO_SPECIAL;

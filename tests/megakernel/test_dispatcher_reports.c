@@ -176,7 +176,10 @@ static void trace(vyre_device *device)
     const uint32_t set = 1u << RIG_SET, copy = 1u << RIG_COPY, twice = 1u << RIG_DOUBLE;
     const uint32_t expected[] = {0x80, 0x80, set, set | copy, set | copy | twice};
     vyre_queue_params params;
-    rig *r = rig_open(device, WORDS, NULL);
+    vyre_dispatcher_params how;
+    vyre_dispatcher_params_init(&how);
+    how.slice_ns = 60000000000u; /* launches are as many, however busy the machine is */
+    rig *r = rig_open(device, WORDS, &how);
     vyre_queue_params_init(&params);
     uint32_t launches = rig_run_with(r, few, 5, &params).launches;
     params.lineage = folded;
