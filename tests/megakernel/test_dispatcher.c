@@ -1,5 +1,5 @@
-/* The dispatcher from end to end, on the interpreter and on the device: every item of every queue ends
- * in one way and is counted once, in the caller's order where items depend on each other. */
+/* The dispatcher from end to end, on the interpreter and on the device: every item of every queue
+ * ends in one way and is counted once, in the caller's order where items depend on each other. */
 #include "tests/megakernel/dispatcher_support.h"
 
 #include <setjmp.h>
