@@ -3,7 +3,7 @@
 
 #include "codegen/base/base.h"
 
-enum { FIRST_OPEN = VYRE_CONTROL_OBSERVABLES };
+enum { FIRST_OPEN = VYRE_CONTROL_OBSERVABLES, FIRST_FREE = 154 };
 
 void oracle_init(builtin_oracle *oracle, uint32_t *control, uint32_t length)
 {
@@ -114,7 +114,7 @@ bool oracle_is_fixed(uint32_t word)
 {
     return word != VYRE_CONTROL_DONE_COUNT &&
            !(word >= VYRE_CONTROL_TENANT_FAIRNESS && word < VYRE_CONTROL_EPOCH) &&
-           !(word >= VYRE_CONTROL_PRIORITY_STARVATION && word <= VYRE_CONTROL_REQUEUE_COUNT);
+           !(word >= VYRE_CONTROL_PRIORITY_STARVATION && word < FIRST_FREE);
 }
 
 bool oracle_is_foretold(const builtin_oracle *oracle, const vyre_work_item *item)
