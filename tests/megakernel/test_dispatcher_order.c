@@ -82,7 +82,6 @@ static vyre_work_item random_item(uint64_t *seed, uint32_t kinds)
                  (uint32_t)(random_u64(seed) % HANDLES), (uint32_t)(random_u64(seed) % 3));
     if (kind == 9) {
         item.param = 16 + (uint32_t)(random_u64(seed) % 300);
-        item.param += item.param == 256 || item.param == 257 ? 2 : 0;
     }
     if (kind == 10 && random_u64(seed) % 4 == 0) {
         item.output = HANDLES + (uint32_t)(random_u64(seed) % 5);
