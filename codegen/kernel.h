@@ -1,5 +1,6 @@
 /* The compiled kernel as the engine sees it: words, interface, hazards and the host's schedule. No
- * Vulkan here, and nothing of the IR either: engine/ includes of codegen/ only base/ and this. */
+ * Vulkan here, and nothing of the IR either: engine/ includes of codegen/ only base/, parts.h and
+ * this. */
 #ifndef VY_KERNEL_H
 #define VY_KERNEL_H
 

@@ -2,7 +2,6 @@
  * caller's functions, the switch with a case for each handler, the loop. */
 #include "engine/megakernel/drain.h"
 
-#include "codegen/ir/print.h"
 #include "engine/megakernel/drain_parts.h"
 #include "engine/megakernel/drain_text.h"
 #include "engine/megakernel/drain_text_items.h"
@@ -24,15 +23,16 @@ static void append(vy_text *text, const char *part)
 
 static void append_head(vy_text *text, const vy_drain_params *params, const char *declarations)
 {
-    const vyre_program *program = params->program;
+    const vy_program_traits none = {.loop_limit = 0};
+    vy_program_traits traits = params->program ? vy_parts_traits(params->program) : none;
     vy_text_printf(text, "program drain\nworkgroup %u\n", (unsigned)vy_drain_workgroup(params));
-    if (program && program->loop_limit > VYRE_DEFAULT_LOOP_LIMIT) {
-        vy_text_printf(text, "loop_limit %u\n", (unsigned)program->loop_limit);
+    if (traits.loop_limit > VYRE_DEFAULT_LOOP_LIMIT) {
+        vy_text_printf(text, "loop_limit %u\n", (unsigned)traits.loop_limit);
     }
-    if (program && program->subgroup_width) {
-        vy_text_printf(text, "subgroup %u\n", (unsigned)program->subgroup_width);
+    if (traits.subgroup_width) {
+        vy_text_printf(text, "subgroup %u\n", (unsigned)traits.subgroup_width);
     }
-    if (program && program->fast_math) {
+    if (traits.fast_math) {
         append(text, "fast_math\n");
     }
     if (params->in_waves) {
@@ -89,9 +89,10 @@ static void append_builtin(vy_text *text, const char *call)
 static void append_handler(vy_text *text, const vy_drain_params *params,
                            const vyre_handler *handler)
 {
-    const vy_function *function = vy_drain_find(params->program, handler->function);
+    vy_function_traits function = {.parameter_count = 1};
+    (void)vy_parts_find_function(params->program, handler->function, &function);
     vy_text_printf(text, " let mk_f = %s(mk_slot", handler->function);
-    for (uint32_t a = 0; a + 1 < function->parameter_count; a++) {
+    for (uint32_t a = 0; a + 1 < function.parameter_count; a++) {
         if (a < 3) {
             vy_text_printf(text, ", mk_a%u", (unsigned)a);
         } else if (is_ring(params)) {
@@ -237,7 +238,7 @@ static vyre_result compose(vy_text *text, vy_text *declarations, vy_text *functi
                            const vy_drain_params *params)
 {
     if (params->program) {
-        vyre_result code = vy_program_print_parts(params->program, declarations, functions);
+        vyre_result code = vy_parts_print(params->program, declarations, functions);
         if (code != VYRE_OK) {
             return code;
         }
@@ -269,7 +270,7 @@ vyre_result vy_drain_build(const vy_drain_params *params, const vyre_allocator *
         code = vy_diag_set(diag, code, (vy_loc){0, 0},
                            "an expression of '%s' nests deeper than text may. Fix: bind parts of "
                            "it to names",
-                           params->program->name);
+                           vyre_program_name(params->program));
     }
     vy_text_finish(&functions);
     vy_text_finish(&declarations);

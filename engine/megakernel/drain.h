@@ -42,9 +42,10 @@ typedef enum vy_drain_form {
 typedef struct vy_drain_params {
     vy_drain_form form;
     vyre_claim claim;   /* AUTO: WORKGROUP */
-    uint32_t workgroup; /* invocations of one; 0: 64 */
+    uint32_t workgroup; /* invocations of one; 0: 64, or the program's `subgroup N` */
     bool by_priority;   /* of a ring, claimed by lanes */
-    bool in_waves;      /* of items: passes one after the other */
+    bool in_waves;      /* of items: passes one after the other, each to its end (MAX_CLAIMS is
+                           not looked at); the cursor of control gets what was taken added */
     bool is_special;    /* of items, all of `opcode`: nothing else is known, nothing is looked up */
     uint32_t opcode;
     const vyre_program *program; /* NULL: none */

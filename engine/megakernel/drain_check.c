@@ -1,27 +1,17 @@
 /* Whether the draining program can be made of a caller's handlers and their program. */
-#include "codegen/ir/validate.h"
 #include "engine/megakernel/drain_parts.h"
 
 #include <string.h>
 
 /* Names and buffers of the draining program, whatever it is built for. */
-#define PREFIX       "mk_"
-#define OWN_BINDINGS ((uint32_t)VY_DRAIN_WAVE_BINDINGS)
-#define OWN_SHARED   2u
-#define OWN_PARAMS   ((uint32_t)VY_DRAIN_PARAMS)
-#define IO_WORDS     7u /* parameters of an io_function */
+#define PREFIX           "mk_"
+#define OWN_BINDINGS     ((uint32_t)VY_DRAIN_WAVE_BINDINGS)
+#define OWN_SHARED       2u
+#define OWN_PARAMS       ((uint32_t)VY_DRAIN_PARAMS)
+#define MOST_INVOCATIONS 1024u /* of a workgroup, as the language has it */
+#define IO_WORDS         7u    /* parameters of an io_function */
 
 #define FAIL(diag, ...) vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0}, __VA_ARGS__)
-
-const vy_function *vy_drain_find(const vyre_program *program, const char *name)
-{
-    for (uint32_t i = 1; i < program->functions.count; i++) {
-        if (strcmp(program->functions.data[i].name, name) == 0) {
-            return &program->functions.data[i];
-        }
-    }
-    return NULL;
-}
 
 const vyre_handler *vy_drain_find_handler(const vy_drain_params *params, uint32_t opcode)
 {
@@ -34,34 +24,6 @@ const vyre_handler *vy_drain_find_handler(const vy_drain_params *params, uint32_
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
-
-static vyre_result check_name(const char *name, vyre_diag *diag)
-{
-    if (name && strncmp(name, PREFIX, strlen(PREFIX)) == 0) {
-        return FAIL(diag,
-                    "'%s' of the handlers' program begins with mk_, as the dispatcher's names "
-                    "do. Fix: give it another name",
-                    name);
-    }
-    return VYRE_OK;
-}
-
-#define CHECK_NAMES(list)                                                                          \
-    for (uint32_t i = 1; code == VYRE_OK && i < (list).count; i++) {                               \
-        code = check_name((list).data[i].name, diag);                                              \
-    }
-
-static vyre_result check_names(const vyre_program *program, vyre_diag *diag)
-{
-    vyre_result code = VYRE_OK;
-    CHECK_NAMES(program->buffers)
-    CHECK_NAMES(program->params)
-    CHECK_NAMES(program->constants)
-    CHECK_NAMES(program->tables)
-    CHECK_NAMES(program->functions)
-    CHECK_NAMES(program->vars)
-    return code;
-}
 
 static vyre_result check_room(const char *what, uint32_t count, uint32_t own, uint32_t most,
                               vyre_diag *diag)
@@ -77,54 +39,48 @@ static vyre_result check_room(const char *what, uint32_t count, uint32_t own, ui
 
 static vyre_result check_program(const vy_drain_params *params, vyre_diag *diag)
 {
-    const vyre_program *program = params->program;
-    vyre_result code = check_names(program, diag);
+    vy_program_traits has = vy_parts_traits(params->program);
+    const char *name = vy_parts_find_name(params->program, PREFIX);
+    if (name) {
+        return FAIL(diag,
+                    "'%s' of the handlers' program begins with mk_, as the dispatcher's names do. "
+                    "Fix: give it another name",
+                    name);
+    }
+    vyre_result code =
+        check_room("buffers", has.binding_count, OWN_BINDINGS, VYRE_MAX_BUFFERS, diag);
     if (code == VYRE_OK) {
-        code = check_room("buffers", program->binding_count, OWN_BINDINGS, VYRE_MAX_BUFFERS, diag);
+        code = check_room("shared buffers", has.shared_count, OWN_SHARED, VYRE_MAX_SHARED, diag);
     }
     if (code == VYRE_OK) {
-        code =
-            check_room("shared buffers", program->shared_count, OWN_SHARED, VYRE_MAX_SHARED, diag);
+        code = check_room("params", has.param_count, OWN_PARAMS, VYRE_MAX_PARAMS, diag);
     }
-    if (code == VYRE_OK) {
-        code = check_room("params", program->params.count - 1, OWN_PARAMS, VYRE_MAX_PARAMS, diag);
-    }
-    if (code == VYRE_OK && program->subgroup_width &&
-        vy_drain_workgroup(params) % program->subgroup_width) {
+    if (code == VYRE_OK && has.subgroup_width &&
+        vy_drain_workgroup(params) % has.subgroup_width != 0) {
         code = FAIL(diag,
                     "the handlers' program needs subgroups of %u, which workgroups of %u are no "
                     "multiple of. Fix: take another width",
-                    (unsigned)program->subgroup_width, (unsigned)vy_drain_workgroup(params));
+                    (unsigned)has.subgroup_width, (unsigned)vy_drain_workgroup(params));
     }
     return code;
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static bool has_form(const vyre_program *program, const vy_function *function, uint32_t least,
-                     uint32_t most)
+static bool has_form(const vy_function_traits *function, uint32_t least, uint32_t most)
 {
-    if (function->return_type != VYRE_TYPE_U32 || function->parameter_count < least ||
-        function->parameter_count > most) {
-        return false;
-    }
-    for (uint32_t i = 0; i < function->parameter_count; i++) {
-        if (program->vars.data[function->first_parameter + i].type != VYRE_TYPE_U32) {
-            return false;
-        }
-    }
-    return true;
+    return function->is_all_u32 && function->parameter_count >= least &&
+           function->parameter_count <= most;
 }
 
 /* Each invocation runs the function of its own item, so they do not meet in it. */
-static vyre_result check_sync(const vy_function *function, vyre_diag *diag)
+static vyre_result check_sync(const char *name, const vy_function_traits *function, vyre_diag *diag)
 {
-    bool has_barrier = function->kinds >> VY_STMT_BARRIER & 1;
-    if (has_barrier || function->kinds >> VY_STMT_UNIFORM_LOAD & 1) {
+    if (function->has_barrier || function->has_uniform_load) {
         return FAIL(diag,
                     "'%s' has a %s, which the invocations of a workgroup must reach together, and "
                     "each runs an item of its own. Fix: leave it out, or dispatch a kernel for it",
-                    function->name, has_barrier ? "barrier" : "uniform load");
+                    name, function->has_barrier ? "barrier" : "uniform load");
     }
     return VYRE_OK;
 }
@@ -132,26 +88,26 @@ static vyre_result check_sync(const vy_function *function, vyre_diag *diag)
 static vyre_result check_function(const vyre_program *program, const char *name,
                                   const vyre_handler *handler, vyre_diag *diag)
 {
-    const vy_function *function = program ? vy_drain_find(program, name) : NULL;
+    vy_function_traits function;
     const char *what = handler ? "handler" : "io_function";
-    if (!function) {
+    if (!program || !vy_parts_find_function(program, name, &function)) {
         return FAIL(diag, "the %s '%s' is no function of %s. Fix: %s", what, name,
                     program ? "the program" : "any program, since there is none",
                     program ? "define it there" : "give the program that defines it");
     }
-    if (handler && !has_form(program, function, 1, 1 + VYRE_SLOT_MAX_ARGS)) {
+    if (handler && !has_form(&function, 1, 1 + VYRE_SLOT_MAX_ARGS)) {
         return FAIL(diag,
                     "the handler '%s' has another form than (slot: u32, up to %u arguments: "
                     "u32) -> u32. Fix: give it that form",
                     name, (unsigned)VYRE_SLOT_MAX_ARGS);
     }
-    if (!handler && !has_form(program, function, IO_WORDS, IO_WORDS)) {
+    if (!handler && !has_form(&function, IO_WORDS, IO_WORDS)) {
         return FAIL(diag,
                     "the io_function '%s' has another form than (kind, source, target, "
                     "offset_lo, offset_hi, size, tag: u32) -> u32. Fix: give it that form",
                     name);
     }
-    return check_sync(function, diag);
+    return check_sync(name, &function, diag);
 }
 
 static vyre_result check_handler(const vy_drain_params *params, uint32_t index, vyre_diag *diag)
@@ -182,9 +138,9 @@ static vyre_result check_handler(const vy_drain_params *params, uint32_t index, 
 static vyre_result check_form(const vy_drain_params *params, vyre_diag *diag)
 {
     bool is_ring = params->form == VY_DRAIN_OF_RING;
-    if (params->workgroup > VY_MAX_WORKGROUP_VOLUME) {
+    if (params->workgroup > MOST_INVOCATIONS) {
         return FAIL(diag, "there are no workgroups of %u. Fix: take one of at most %u",
-                    (unsigned)params->workgroup, VY_MAX_WORKGROUP_VOLUME);
+                    (unsigned)params->workgroup, MOST_INVOCATIONS);
     }
     if (is_ring && (params->in_waves || params->is_special)) {
         return FAIL(diag, "a ring is drained neither in waves nor by a kernel for one opcode. Fix: "

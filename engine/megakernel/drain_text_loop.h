@@ -132,7 +132,7 @@ static const char vy_drain_partition[] = "            if mk_came_to > 1 {\n"
                                          "                atomic_add(mk_counts[64 + mk_part], 1)\n"
                                          "                if mk_part < 2 {\n"
                                          "                    atomic_add(mk_control[135], 1)\n"
-                                         "                } else {\n"
+                                         "                } else if mk_streak != 0 {\n"
                                          "                    atomic_store(mk_control[135], 0)\n"
                                          "                }\n"
                                          "            }\n";

@@ -3,6 +3,7 @@
 
 #include "codegen/ir/names.h"
 #include "codegen/ir/number.h"
+#include "codegen/ir/print.h"
 #include "tests/ir/build.h"
 #include "tests/support/generate.h"
 
@@ -109,6 +110,45 @@ static void test_canonical_text_of_a_whole_program(void **state)
     assert_string_equal(printed, whole_canonical);
     vyre_text_free(NULL, printed, size);
     vyre_program_destroy(&program);
+}
+
+/* Header, declarations, functions and kernel make the whole text. */
+static void check_parts(const vyre_program *program, const char *whole)
+{
+    vy_text declarations, functions;
+    vy_text_init(&declarations, NULL);
+    vy_text_init(&functions, NULL);
+    assert_int_equal(vy_program_print_parts(program, &declarations, &functions), VYRE_OK);
+    const char *first = declarations.size ? declarations.data : "";
+    const char *second = functions.size ? functions.data : "";
+    const char *kernel = strstr(whole, "\nkernel {\n");
+    assert_non_null(kernel);
+    assert_true((size_t)(kernel - whole) > declarations.size + functions.size);
+    assert_memory_equal(kernel - functions.size, second, functions.size);
+    assert_memory_equal(kernel - functions.size - declarations.size, first, declarations.size);
+    const char *rest = kernel - functions.size - declarations.size;
+    for (const char *at = whole; at < rest; at++) { /* lines of the header alone */
+        assert_true(strncmp(at, "\nconst ", 7) != 0 && strncmp(at, "\nparam ", 7) != 0);
+        assert_true(strncmp(at, " : ", 3) != 0 && strncmp(at, "\nfn ", 4) != 0);
+    }
+    vy_text_finish(&functions);
+    vy_text_finish(&declarations);
+}
+
+static void test_parts_make_the_whole_text(void **state)
+{
+    static const char *const sources[] = {
+        whole_source, "program t kernel { }", "program t in n : u32[] grid from n kernel { }",
+        "program t workgroup 2, 3, 4 subgroup 2 fn f() { } kernel { f() }"};
+    (void)state;
+    for (size_t i = 0; i < VY_COUNT_OF(sources); i++) {
+        size_t size = 0;
+        vyre_program *program = parse_ok(sources[i]);
+        char *printed = round_trip_program(program, &size);
+        check_parts(program, printed);
+        vyre_text_free(NULL, printed, size);
+        vyre_program_destroy(&program);
+    }
 }
 
 static void test_grid_from_is_printed(void **state)
@@ -445,6 +485,7 @@ static void test_generated_programs_round_trip(void **state)
         if (vyre_program_parse(text.data, text.size, NULL, NULL, &program, &diag) == VYRE_OK) {
             size_t size = 0;
             char *printed = round_trip_program(program, &size);
+            check_parts(program, printed);
             vyre_text_free(NULL, printed, size);
             accepted++;
         } else {
@@ -509,6 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid_from_is_printed),
                                        cmocka_unit_test(test_canonical_text_of_a_whole_program),
+                                       cmocka_unit_test(test_parts_make_the_whole_text),
                                        cmocka_unit_test(test_expressions_have_few_parentheses),
                                        cmocka_unit_test(test_every_operator_round_trips),
                                        cmocka_unit_test(test_statement_details_round_trip),

@@ -34,6 +34,10 @@ typedef void (*drain_fn)(drain_queue *queue, uint32_t groups);
 /* Both executors where there is a device, else the interpreter alone. */
 extern const drain_fn drain_executors[2];
 uint32_t drain_executor_count(void);
+/* The statement behind it for each of them. */
+#define DRAIN_EACH(drain, way)                                                                     \
+    for (uint32_t way = 0; way < drain_executor_count(); way++)                                    \
+        for (drain_fn drain = drain_executors[way]; drain; drain = NULL)
 /* NULL: tests run without a device. */
 extern vyre_device *drain_device;
 int drain_open_device(void **state);

@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH(drain, way) /* the executors that there are */                                        \
-    for (uint32_t way = 0; way < drain_executor_count(); way++)                                    \
-        for (drain_fn drain = drain_executors[way]; drain; drain = NULL)
-
 /* ---- Results and places ---------------------------------------------------------------------- */
 
 static const char square_text[] = "program squares\n"
@@ -64,7 +60,7 @@ static void test_drain_runs_handlers(void **state)
                                         .handler_count = 2};
         drain_queue *q = drain_open(4098, &params);
         drain_add_buffer(q, q->slot_count);
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             check_handlers(q, drain);
         }
@@ -168,7 +164,7 @@ static void test_drain_gives_handlers_up_to_twelve_arguments(void **state)
                                         .handler_count = MOST_ARGS + 1};
         drain_queue *q = drain_open(26, &params);
         drain_add_buffer(q, 26);
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             (form == VY_DRAIN_OF_RING ? check_args_of_ring : check_args_of_items)(q, drain);
         }
@@ -262,7 +258,7 @@ static void test_drain_results_end_slots(void **state)
             .form = form, .program = program, .handlers = give_handlers, .handler_count = 2};
         drain_queue *q = drain_open(2 * RESULTS, &params);
         drain_add_buffer(q, 1);
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             (form == VY_DRAIN_OF_RING ? check_results_of_ring : check_results_of_items)(q, drain);
         }
@@ -307,7 +303,7 @@ static void test_drain_runs_again_what_was_given_back(void **state)
                                         .by_priority = by_priority};
         drain_queue *q = drain_open(333, &params);
         drain_add_buffer(q, q->slot_count);
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             check_again(q, drain);
         }
@@ -393,7 +389,7 @@ static void test_drain_takes_over_what_functions_mean(void **state)
         q->params[0] = 1000;
         memcpy(&q->params[1], &scale, sizeof scale);
         q->param_count = 2;
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             check_rich(q, drain);
         }
@@ -413,8 +409,12 @@ static void test_drain_keeps_the_width_of_subgroups(void **state)
     assert_int_equal(built->subgroup_width, 128);
     vyre_program_destroy(&built);
     params.workgroup = 0;
+    assert_int_equal(vy_drain_build(&params, NULL, &built, NULL), VYRE_OK);
+    assert_int_equal(built->workgroup[0], 128);
+    vyre_program_destroy(&built);
+    params.workgroup = 192;
     assert_int_equal(vy_drain_check(&params, &diag), VYRE_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(diag.message, "subgroups of 128, which workgroups of 64"));
+    assert_non_null(strstr(diag.message, "subgroups of 128, which workgroups of 192"));
     vyre_program_destroy(&program);
 }
 
@@ -457,7 +457,7 @@ static void test_drain_takes_programs_of_the_builder(void **state)
         .form = VY_DRAIN_OF_ITEMS, .program = program, .handlers = handlers, .handler_count = 2};
     drain_queue *q = drain_open(300, &params);
     drain_add_buffer(q, q->slot_count);
-    EACH(drain, way)
+    DRAIN_EACH(drain, way)
     {
         check_handlers(q, drain);
     }

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH(drain, way) /* the executors that there are */                                        \
-    for (uint32_t way = 0; way < drain_executor_count(); way++)                                    \
-        for (drain_fn drain = drain_executors[way]; drain; drain = NULL)
 #define REPLY (VYRE_SLOT_WORDS - 1u)
 
 static void put_miss(drain_queue *q, uint32_t slot)
@@ -106,7 +103,7 @@ static void test_drain_slots_wait_for_their_request(void **state)
         for (size_t i = 0; i < VY_COUNT_OF(sizes); i++) {
             drain_queue *q = drain_open(sizes[i] == 1 ? 11 : 200, &hows[h]);
             q->io_count = sizes[i];
-            EACH(drain, way)
+            DRAIN_EACH(drain, way)
             {
                 check_misses(q, drain);
             }
@@ -157,7 +154,7 @@ static void test_drain_requests_are_posted_where_there_is_room(void **state)
     static const vy_drain_params how = {.form = VY_DRAIN_OF_RING};
     (void)state;
     drain_queue *q = drain_open(2, &how);
-    EACH(drain, way)
+    DRAIN_EACH(drain, way)
     {
         check_room(q, drain);
     }
@@ -230,7 +227,7 @@ static void test_drain_serves_each_request_once(void **state)
         drain_set_waves(q, (const uint32_t[]){10, 0, 20}, 3);
         drain_add_buffer(q, TAGS);
         drain_add_buffer(q, TAGS);
-        EACH(drain, way)
+        DRAIN_EACH(drain, way)
         {
             for (size_t g = 0; g < VY_COUNT_OF(grids); g++) {
                 check_polling(q, drain, grids[g]);
@@ -274,7 +271,7 @@ static void test_drain_serves_misses_at_once(void **state)
     q->io_count = VYRE_MAX_IO_SLOTS;
     drain_add_buffer(q, TAGS);
     drain_add_buffer(q, TAGS);
-    EACH(drain, way)
+    DRAIN_EACH(drain, way)
     {
         check_misses_at_once(q, drain);
     }

@@ -29,7 +29,8 @@ static const layer layers[] = {
     {"engine/memory", {PUBLIC, "vulkan/", "vk_mem_alloc.h", "codegen/base/", "engine/"}},
     {"engine/pipeline", {PUBLIC, "codegen/base/", "codegen/kernel.h", "engine/"}},
     {"engine/exec", {PUBLIC, "codegen/base/", "codegen/kernel.h", "engine/"}},
-    {"engine/megakernel", {PUBLIC, "codegen/base/", "codegen/kernel.h", "engine/"}},
+    {"engine/megakernel",
+     {PUBLIC, "codegen/base/", "codegen/kernel.h", "codegen/parts.h", "engine/"}},
 };
 
 static int is_allowed(const layer *l, const char *name)
