@@ -231,6 +231,9 @@ static void append_kernel(vy_text *text, const vy_drain_params *params)
     if (params->io_function) {
         append(text, vy_drain_poll_io);
     }
+    append(text,
+           params->in_waves ? "    let mk_launches = mk_waves\n" : "    let mk_launches = 1\n");
+    append(text, vy_drain_result);
     append(text, "}\n");
 }
 

@@ -209,4 +209,21 @@ static const char vy_drain_poll_io[] =
     "        }\n"
     "    }\n";
 
+/* What the workgroups that left before added lies before what the last one reads. */
+static const char vy_drain_result[] =
+    "    if len(mk_result) != 0 {\n"
+    "        barrier\n"
+    "        if lid.x == 0 {\n"
+    "            let mk_gone = atomic_add(mk_control[153], 1, acq_rel)\n"
+    "            mk_first[0] = mk_gone\n"
+    "        }\n"
+    "        let mk_before = uniform mk_first[0]\n"
+    "        if mk_before + 1 == num_groups.x * mk_launches {\n"
+    "            for mk_i in lid.x .. min(len(mk_result), len(mk_control)) step group_size.x {\n"
+    "                let mk_n = atomic_load(mk_control[mk_i])\n"
+    "                mk_result[mk_i] = mk_n\n"
+    "            }\n"
+    "        }\n"
+    "    }\n";
+
 #endif

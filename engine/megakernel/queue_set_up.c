@@ -287,7 +287,7 @@ static uint64_t others_size(vyre_dispatcher *d, const vy_mk_queue *q)
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const vy_mk_queue *other = &d->queues[i];
         if (other != q && other->state != VY_MK_FREE) {
-            size += other->memory.capacity;
+            size += other->memory.ring_offset + other->memory.ring_capacity;
         }
     }
     vy_mutex_unlock(&d->mutex);
@@ -296,8 +296,8 @@ static uint64_t others_size(vyre_dispatcher *d, const vy_mk_queue *q)
 
 static vyre_result check_budget(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
-    const uint64_t sizes[] = {q->control_size, vy_mk_ring_capacity(ring_size(q)),
-                              q->params.debug_size, q->io_size};
+    const uint64_t sizes[] = {vy_mk_control_room(q->control_size),
+                              vy_mk_ring_capacity(ring_size(q)), q->params.debug_size, q->io_size};
     const vy_mk_budget budget = {.policy_size = q->recommendation.peak_size + others_size(d, q),
                                  .sizes = sizes,
                                  .count = VY_COUNT_OF(sizes),

@@ -49,7 +49,8 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
     vy_mutex_lock(&d->mutex);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         vy_mk_queue *q = &d->queues[i];
-        if (q->state == VY_MK_FREE && (!best || q->memory.capacity > best->memory.capacity)) {
+        if (q->state == VY_MK_FREE &&
+            (!best || q->memory.ring_capacity > best->memory.ring_capacity)) {
             best = q;
         }
     }

@@ -145,9 +145,9 @@ void rig_clear(rig *r)
 void rig_fetch(rig *r)
 {
     if (r->device) {
-        assert_int_equal(vyre_buffer_download(r->device, r->buffer, 0, r->data,
-                                              (uint64_t)r->count * 4, NULL),
-                         VYRE_OK);
+        assert_int_equal(
+            vyre_buffer_download(r->device, r->buffer, 0, r->data, (uint64_t)r->count * 4, NULL),
+            VYRE_OK);
     }
 }
 

@@ -25,8 +25,8 @@ typedef struct rig {
     uint32_t count;
 } rig;
 
-/* The devices that cases run on, opened and closed by the group: the interpreter, and where there is one
- * the device. */
+/* The devices that cases run on, opened and closed by the group: the interpreter, and where there
+ * is one the device. */
 extern vyre_device *rig_device;
 int rig_open_device(void **state);
 int rig_close_device(void **state);
