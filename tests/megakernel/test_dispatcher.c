@@ -131,6 +131,66 @@ static void test_dispatcher_conserves_for_every_claim(void **state)
     conserve_by_claim(NULL, VYRE_CLAIM_SUBGROUP, "subgroup");
 }
 
+/* Each value follows from its item alone, so that none can be another's. */
+static void call_handlers(vyre_device *device)
+{
+    const uint32_t count = device ? 65536 : 5000;
+    vyre_work_item *items = make_items(count);
+    rig *r = rig_open(device, count, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t output = (i * 40503u + 7) % count; /* each once: an odd factor, a power of two */
+        output = device ? output : i;
+        items[i] = i % 3 ? rig_item(RIG_SPIN, i, output, 1) : rig_item(RIG_LARGE, 0, output, i);
+    }
+    vyre_queue_report report = rig_run(r, items, count, 0);
+    assert_int_equal(report.processed, count);
+    assert_int_equal(report.waves, 1);
+    rig_fetch(r);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(r->data[items[i].output], i % 3 ? i * 1664525u + 1013904223u : i);
+    }
+    free(items);
+    rig_close(&r);
+}
+
+static void test_dispatcher_calls_handlers_for_their_items(void **state)
+{
+    (void)state;
+    RIG_FOR_EACH(call_handlers);
+}
+
+/* By addresses and by descriptors, of which the validation layer and the judge of hazards see each.
+ */
+static void bind_each_way(vyre_device *device)
+{
+    for (int mode = VYRE_BINDINGS_AUTO; mode <= VYRE_BINDINGS_DESCRIPTOR; mode++) {
+        static const uint32_t lengths[] = {11, 4097};
+        vyre_dispatcher_params params;
+        vyre_dispatcher_params_init(&params);
+        params.bind_mode = (vyre_binding_mode)mode;
+        rig *r = rig_open(device, WORDS, &params);
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            vyre_work_item *items = make_additions(lengths[l]);
+            conserve_one(r, items, lengths[l], 64, 0, 0);
+            conserve_one(r, items, lengths[l], 64, 0, VYRE_QUEUE_STRICT);
+            for (uint32_t i = 0; i < 11; i++) { /* and in waves */
+                items[i] = rig_item(RIG_DOUBLE, 0, 3, 0);
+            }
+            vyre_queue_report report = rig_run(r, items, 11, 0);
+            assert_int_equal(report.waves, 11);
+            assert_int_equal(report.processed, 11);
+            free(items);
+        }
+        rig_close(&r);
+    }
+}
+
+static void test_dispatcher_binds_each_way(void **state)
+{
+    (void)state;
+    RIG_FOR_EACH(bind_each_way);
+}
+
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 /* Opens the device again, with settings of the test layer's; it knows one device at a time. */
@@ -266,6 +326,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dispatcher_conserves_for_every_length_and_worker_count),
         cmocka_unit_test(test_dispatcher_conserves_for_every_claim),
+        cmocka_unit_test(test_dispatcher_calls_handlers_for_their_items),
+        cmocka_unit_test(test_dispatcher_binds_each_way),
         cmocka_unit_test(test_dispatcher_claims_by_subgroup_where_the_device_can),
         cmocka_unit_test(test_dispatcher_conserves_whatever_memory_there_is),
         cmocka_unit_test(test_dispatcher_drains_more_items_than_a_launch_numbers),
