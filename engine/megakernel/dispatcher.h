@@ -50,6 +50,7 @@ typedef struct vy_mk_program {
 typedef enum vy_mk_state {
     VY_MK_FREE,
     VY_MK_SET_UP,  /* its thread plans it */
+    VY_MK_MAPPED,  /* the caller writes its items */
     VY_MK_READY,   /* nothing is in flight, and there is more to do */
     VY_MK_RUNNING, /* a slice is in flight */
     VY_MK_ENDED,   /* drained, or failed: `result` */
@@ -90,7 +91,8 @@ typedef struct vy_mk_queue {
     bool is_ring; /* of the caller's, which is `ring` */
     void *ring;
     uint32_t slot_count;
-    bool posts_io; /* a ring has slots that may post requests */
+    bool is_in_place; /* the caller wrote the items into the ring */
+    bool posts_io;    /* a ring has slots that may post requests */
     size_t control_size;
     uint32_t io[VY_MK_IO_WORDS];
     size_t io_size; /* in bytes */
@@ -220,6 +222,11 @@ vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_wo
                                uint32_t count, bool is_ring, void *ring, size_t ring_size,
                                vyre_diag *diag);
 
+/* The same of a queue whose items the caller writes to *out_items: MAPPED. */
+vyre_result vy_mk_queue_map(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count,
+                            vyre_work_item **out_items, vyre_diag *diag);
+/* So many were written: READY, or ENDED. */
+vyre_result vy_mk_queue_unmap(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count, vyre_diag *diag);
 /* From the beginning, on the dispatcher's device of now. */
 vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag);
 

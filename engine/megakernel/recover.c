@@ -8,7 +8,7 @@ static bool may_run_again(const vy_mk_queue *q)
 {
     uint32_t done = vy_mk_get(q->memory.control, VYRE_CONTROL_DONE_COUNT);
     bool is_idempotent = !q->is_ring && q->survey.is_idempotent;
-    return !q->was_recovered && (done == 0 || is_idempotent);
+    return !q->was_recovered && !q->is_in_place && (done == 0 || is_idempotent);
 }
 
 /* The device that follows, asked for by the first queue that saw the loss. */
