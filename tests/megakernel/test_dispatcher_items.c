@@ -24,12 +24,13 @@ static vyre_queue_params make_params(uint32_t flags)
 
 static void check_one_fault(rig *r, vyre_work_item failing, uint32_t code, int is_unknown)
 {
-    static const uint32_t flags[] = {0, VYRE_QUEUE_KEEP_ORDER, VYRE_QUEUE_INDEPENDENT,
-                                     VYRE_QUEUE_STRICT};
+    static const uint32_t flags[] = {0, VYRE_QUEUE_ARRANGE,
+                                     VYRE_QUEUE_INDEPENDENT | VYRE_QUEUE_ARRANGE,
+                                     VYRE_QUEUE_STRICT | VYRE_QUEUE_ARRANGE};
     enum { COUNT = 3000, AT = 1717 };
     vyre_work_item *items = calloc(COUNT, sizeof *items);
     assert_non_null(items);
-    for (uint32_t i = 0; i < COUNT; i++) { /* long enough to be arranged, and in many waves */
+    for (uint32_t i = 0; i < COUNT; i++) { /* in many waves */
         items[i] = rig_item(i % 5 == 0 ? RIG_SPIN : RIG_ADD, i, i % WORDS, i % 7);
     }
     items[AT] = failing;
@@ -180,7 +181,7 @@ static void run_log(vyre_device *device)
     vyre_debug_record records[RECORDS];
     rig *r = rig_open(device, WORDS, NULL);
     for (uint32_t count = RECORDS; count <= COUNT; count += COUNT - RECORDS) {
-        vyre_queue_params params = make_params(VYRE_QUEUE_KEEP_ORDER);
+        vyre_queue_params params = make_params(0);
         uint32_t found = 0, lost = 0, seen = 0;
         for (uint32_t i = 0; i < count; i++) {
             items[i] = rig_item(VYRE_OPCODE_PRINTF, 100 + i, i, 3 * i);
@@ -364,6 +365,79 @@ static void test_queues_are_the_same_whichever_way_they_come(void **state)
     RIG_FOR_EACH(run_ways);
 }
 
+static void run_in_place(vyre_device *device)
+{
+    enum { COUNT = 500, WRITTEN = 300 };
+    vyre_queue_params params = make_params(0);
+    vyre_work_item *room = NULL;
+    vyre_queue_ticket ticket, other;
+    vyre_queue_report report;
+    rig *r = rig_open(device, WORDS, NULL);
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        rig_clear(r);
+        assert_int_equal(vyre_dispatcher_map(r->dispatcher, COUNT, &params, &room, &ticket, NULL),
+                         VYRE_OK);
+        for (uint32_t i = 0; i < WRITTEN; i++) {
+            room[i] = rig_item(RIG_ADD, 0, i % WORDS, i);
+        }
+        room[100] = rig_item(RIG_FAIL, 0, 0, 77);
+        room[200] = rig_item(VYRE_OPCODE_LOAD_MISS, 0, 0, 0); /* nobody looks at it before */
+        /* Another queue meanwhile has other memory. */
+        vyre_work_item *more = NULL;
+        assert_int_equal(vyre_dispatcher_map(r->dispatcher, 1, &params, &more, &other, NULL),
+                         VYRE_OK);
+        assert_ptr_not_equal(more, room);
+        assert_int_equal(vyre_dispatcher_drop(r->dispatcher, &other, NULL), VYRE_OK);
+        assert_int_equal(vyre_dispatcher_submit_mapped(r->dispatcher, ticket, COUNT + 1, NULL),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(vyre_dispatcher_submit_mapped(r->dispatcher, ticket, WRITTEN, NULL),
+                         VYRE_OK);
+        assert_int_equal(vyre_dispatcher_submit_mapped(r->dispatcher, ticket, WRITTEN, NULL),
+                         VYRE_ERROR_INVALID_ARGUMENT); /* once */
+        assert_int_equal(vyre_dispatcher_wait(r->dispatcher, &ticket, UINT64_MAX, &report, NULL),
+                         VYRE_OK);
+        rig_check_sums(&report);
+        assert_int_equal(report.given, WRITTEN);
+        assert_int_equal(report.processed, WRITTEN - 2);
+        assert_int_equal(report.faulted, 2);
+        assert_int_equal(report.unknown, 1);
+        assert_int_equal(report.fault_slot, 100);
+        assert_int_equal(report.fault_code, 77);
+        rig_fetch(r);
+        for (uint32_t w = 0; w < WORDS; w++) {
+            uint32_t sum = 0;
+            for (uint32_t i = w; i < WRITTEN; i += WORDS) {
+                sum += i == 100 || i == 200 ? 0 : i;
+            }
+            assert_int_equal(r->data[w], sum);
+        }
+    }
+    static const uint32_t planned[] = {VYRE_QUEUE_PRUNE_ALL, VYRE_QUEUE_ARRANGE, VYRE_QUEUE_STRICT};
+    for (size_t f = 0; f < sizeof planned / sizeof *planned; f++) {
+        params.flags = planned[f];
+        assert_int_equal(vyre_dispatcher_map(r->dispatcher, COUNT, &params, &room, &ticket, NULL),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+    }
+    params.flags = 0;
+    assert_int_equal(vyre_dispatcher_map(r->dispatcher, 0, &params, &room, &ticket, NULL),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    /* None was written: no work. */
+    assert_int_equal(vyre_dispatcher_map(r->dispatcher, COUNT, &params, &room, &ticket, NULL),
+                     VYRE_OK);
+    assert_int_equal(vyre_dispatcher_submit_mapped(r->dispatcher, ticket, 0, NULL), VYRE_OK);
+    assert_int_equal(vyre_dispatcher_wait(r->dispatcher, &ticket, UINT64_MAX, &report, NULL),
+                     VYRE_OK);
+    rig_check_sums(&report);
+    assert_int_equal(report.given + report.launches, 0);
+    rig_close(&r);
+}
+
+static void test_items_are_written_where_they_are_drained(void **state)
+{
+    (void)state;
+    RIG_FOR_EACH(run_in_place);
+}
+
 /* ---- Lineage --------------------------------------------------------------------------------- */
 
 #define BIT(opcode) (1u << (opcode) % 32)
@@ -485,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_shutdown_ends_persistent_queues_alone),
         cmocka_unit_test(test_packed_items_are_drained_as_slots),
         cmocka_unit_test(test_queues_are_the_same_whichever_way_they_come),
+        cmocka_unit_test(test_items_are_written_where_they_are_drained),
         cmocka_unit_test(test_lineage_names_what_contributed),
         cmocka_unit_test(test_lineage_ends_at_its_limits),
     };

@@ -141,8 +141,8 @@ static void run_random(rig *r, uint64_t number, uint32_t flags, uint32_t kinds)
 
 static void run_each_random(vyre_device *device)
 {
-    static const uint32_t flags[] = {0, VYRE_QUEUE_KEEP_DUPLICATES, VYRE_QUEUE_KEEP_ORDER,
-                                     VYRE_QUEUE_STRICT,
+    static const uint32_t flags[] = {0, VYRE_QUEUE_KEEP_DUPLICATES, VYRE_QUEUE_ARRANGE,
+                                     VYRE_QUEUE_STRICT | VYRE_QUEUE_ARRANGE,
                                      VYRE_QUEUE_NO_SPECIAL | VYRE_QUEUE_KEEP_DUPLICATES};
     rig *r = rig_open(device, HANDLES, NULL);
     for (uint32_t seed = 1; seed <= 300; seed++) {
@@ -213,7 +213,7 @@ static void run_wide(vyre_device *device)
         items[4 * width + i] = rig_item(RIG_DOUBLE, 0, width + i, 0);
         items[5 * width + i] = rig_item(RIG_COPY, width + i, i, 0);
     }
-    for (uint32_t flags = 0; flags <= VYRE_QUEUE_KEEP_ORDER; flags += VYRE_QUEUE_KEEP_ORDER) {
+    for (uint32_t flags = 0; flags <= VYRE_QUEUE_ARRANGE; flags += VYRE_QUEUE_ARRANGE) {
         rig_clear(r);
         vyre_queue_report report = rig_run(r, items, width * ROWS, flags);
         rig_fetch(r);
@@ -242,7 +242,7 @@ static void run_independent(vyre_device *device)
     enum { COUNT = 3000 };
     static vyre_work_item items[COUNT];
     static const uint32_t flags[] = {0, VYRE_QUEUE_INDEPENDENT,
-                                     VYRE_QUEUE_INDEPENDENT | VYRE_QUEUE_KEEP_ORDER,
+                                     VYRE_QUEUE_INDEPENDENT | VYRE_QUEUE_ARRANGE,
                                      VYRE_QUEUE_INDEPENDENT | VYRE_QUEUE_STRICT};
     rig *r = rig_open(device, COUNT, NULL);
     for (uint32_t i = 0; i < COUNT; i++) {
