@@ -221,6 +221,11 @@ static void append_kernel(vy_text *text, const vy_drain_params *params)
         append(text, vy_drain_partition);
     }
     append(text, vy_drain_count);
+    if (!params->by_priority &&
+        (params->claim == VYRE_CLAIM_AUTO || params->claim == VYRE_CLAIM_WORKGROUP)) {
+        append(text, vy_drain_was_last);
+    }
+    append(text, vy_drain_again);
     if (!is_ring(params)) {
         append(text, vy_drain_flush_items);
     }

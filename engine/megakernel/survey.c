@@ -170,6 +170,27 @@ static bool is_apart(touched *t, const vyre_work_item *item, uint32_t effects)
     return true;
 }
 
+/* What all items read lies on one side of what all write, and what they write ascends: nothing else
+ * has to be looked at. `all`: effects of any of them. */
+static bool is_apart_by_ranges(const vyre_work_item *items, uint32_t count, uint32_t all)
+{
+    uint32_t first = UINT32_MAX, last = 0, broken = 0;
+    if ((all & (READS | WRITES)) & ~(uint32_t)(VY_MK_READS_INPUT | VY_MK_WRITES_OUTPUT)) {
+        return false;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        broken |= items[i].output <= items[i - 1].output;
+    }
+    if (broken) {
+        return false;
+    }
+    for (uint32_t i = 0; (all & VY_MK_READS_INPUT) && i < count; i++) {
+        first = items[i].input < first ? items[i].input : first;
+        last = items[i].input > last ? items[i].input : last;
+    }
+    return !(all & VY_MK_READS_INPUT) || last < items[0].output || first > items[count - 1].output;
+}
+
 static bool make_touched(touched *t, vy_arena *arena, uint64_t *few, const vyre_work_item *items,
                          uint32_t count)
 {
@@ -233,6 +254,9 @@ vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_survey *survey,
     }
     if (!(all & WRITES)) {
         return VY_MK_UNORDERED;
+    }
+    if (each_writes && is_apart_by_ranges(items, count, all)) {
+        return VY_MK_DISJOINT;
     }
     uint64_t few[FEW_WORDS] = {0};
     touched t = {NULL, NULL, 0};

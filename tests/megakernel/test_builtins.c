@@ -102,7 +102,7 @@ static void run_queue(rig *r, uint64_t seed, uint32_t count, uint32_t flags)
 static void equal_the_oracle(vyre_device *device)
 {
     static const uint32_t flags[] = {0, VYRE_QUEUE_KEEP_DUPLICATES,
-                                     VYRE_QUEUE_KEEP_DUPLICATES | VYRE_QUEUE_KEEP_ORDER,
+                                     VYRE_QUEUE_KEEP_DUPLICATES | VYRE_QUEUE_ARRANGE,
                                      VYRE_QUEUE_KEEP_DUPLICATES | VYRE_QUEUE_STRICT};
     vyre_dispatcher_params params;
     vyre_dispatcher_params_init(&params);
