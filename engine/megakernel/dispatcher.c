@@ -81,6 +81,12 @@ static vyre_result check_bindings(const vyre_dispatcher *d, const vyre_dispatche
     }
     for (uint32_t b = 0; b < needed; b++) {
         vyre_binding_kind kind = p->bindings[b].kind;
+        if (!d->device && kind != VYRE_BINDING_HOST && kind != VYRE_BINDING_NONE) {
+            return vy_invalid(diag,
+                              "binding %u is a device's buffer, and there is no device. Fix: bind "
+                              "host memory, or give the device",
+                              (unsigned)b);
+        }
         if (d->device && kind != VYRE_BINDING_RESIDENT && kind != VYRE_BINDING_NONE) {
             return vy_invalid(
                 diag,

@@ -84,7 +84,8 @@ static void append_builtin(vy_text *text, const char *call)
     }
 }
 
-/* Arguments behind the third lie in rings alone. */
+/* Arguments behind the third lie in rings alone. Slots are given back by handlers alone that said
+ * so: others would be run for ever by a ring that nobody expects to. */
 static void append_handler(vy_text *text, const vy_drain_params *params,
                            const vyre_handler *handler)
 {
@@ -100,7 +101,8 @@ static void append_handler(vy_text *text, const vy_drain_params *params,
             append(text, ", 0");
         }
     }
-    append(text, ") mk_code = mk_given(mk_f) ");
+    append(text, handler->effects & VYRE_EFFECT_REQUEUES ? ") mk_code = mk_given(mk_f) "
+                                                         : ") mk_code = mk_ended(mk_f) ");
 }
 
 static void append_switch(vy_text *text, const vy_drain_params *params)

@@ -98,8 +98,9 @@ static void repeat_pass(vy_mk_queue *q)
 static void note_fault(vy_mk_queue *q)
 {
     uint32_t fault = word(q, VYRE_CONTROL_FIRST_FAULT);
-    if (fault && (q->fault_code == 0 || q->base <= q->fault_slot)) {
-        q->fault_slot = q->base + (VYRE_MAX_SLOTS - 1 - (fault >> 8));
+    uint32_t slot = q->base + (VYRE_MAX_SLOTS - 1 - (fault >> 8));
+    if (fault && (q->fault_code == 0 || slot < q->fault_slot)) {
+        q->fault_slot = slot;
         q->fault_code = fault & 0xff;
     }
     if (q->plan.count > VY_MK_MAX_LAUNCH && q->slice_end == q->base + VY_MK_MAX_LAUNCH) {

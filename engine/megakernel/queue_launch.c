@@ -235,6 +235,7 @@ vyre_result vy_mk_queue_launch(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *di
     choose_slice(d, q);
     vyre_result code = vy_mk_program_take(d, q, &q->program, &compile_ns, diag);
     q->report.compile_ns += compile_ns;
+    q->first_submit += q->first_submit ? compile_ns : 0; /* each time is told once */
     q->report.was_compiled =
         q->report.launches == 0 ? compile_ns == 0 : q->report.was_compiled && compile_ns == 0;
     if (code != VYRE_OK) {

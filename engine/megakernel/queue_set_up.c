@@ -27,7 +27,7 @@ static vyre_result refuse(vyre_diag *diag, const char *format, ...)
 static vyre_result check_buffers(const vyre_queue_params *p, vyre_diag *diag)
 {
     vyre_result code = vyre_io_check(p->io_queue, p->io_size, diag);
-    if (code == VYRE_OK && p->control) {
+    if (code == VYRE_OK && (p->control || p->control_size)) {
         code = vy_mk_check_memory(p->control, p->control_size, 4, "a control buffer", diag);
         size_t most = CONTROL_SIZE + (size_t)VYRE_MAX_OBSERVABLES * 4;
         if (code == VYRE_OK && (p->control_size < CONTROL_SIZE || p->control_size > most)) {
@@ -38,7 +38,7 @@ static vyre_result check_buffers(const vyre_queue_params *p, vyre_diag *diag)
                        p->control_size, CONTROL_SIZE, most);
         }
     }
-    if (code == VYRE_OK && p->debug_log) {
+    if (code == VYRE_OK && (p->debug_log || p->debug_size)) {
         code = vy_mk_check_memory(p->debug_log, p->debug_size, 4, "a debug log", diag);
         if (code == VYRE_OK && (p->debug_size < 4 || (p->debug_size / 4 - 1) % 4 != 0)) {
             code = refuse(diag,
@@ -266,12 +266,15 @@ static vyre_result decide(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
     vy_mutex_lock(&d->mutex);
     vy_mk_topology previous = d->topology;
     vy_mutex_unlock(&d->mutex);
+    q->report.budget_size = p->budget_size;
     vyre_result code = vy_mk_recommend(vy_mk_policy_standard(), &request, &d->limits, previous,
                                        &q->recommendation, diag);
     if (code == VYRE_OK) {
         vy_mutex_lock(&d->mutex);
         d->topology = q->recommendation.topology;
         vy_mutex_unlock(&d->mutex);
+    } else if (code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY) {
+        q->report.peak_size = p->resident_size; /* there are no hits beside it */
     }
     return code;
 }
@@ -301,9 +304,7 @@ static vyre_result check_budget(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *d
                                  .alignment = d->offset_alignment,
                                  .arena_count = 1,
                                  .budget_size = q->params.budget_size};
-    vyre_result code = vy_mk_budget_check(&budget, &q->report.peak_size, diag);
-    q->report.budget_size = q->params.budget_size;
-    return code;
+    return vy_mk_budget_check(&budget, &q->report.peak_size, diag);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -366,7 +367,9 @@ vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *d
     code = code == VYRE_OK ? reserve(d, q, diag) : code;
     code = code == VYRE_OK ? write_ring(q, diag) : code;
     code = code == VYRE_OK ? rewind(q, diag) : code;
-    q->report.publish_ns += vy_clock_ns() - start;
+    uint64_t took = vy_clock_ns() - start;
+    q->report.publish_ns += took;
+    q->first_submit += q->first_submit ? took : 0; /* each time is told once */
     return code;
 }
 

@@ -68,6 +68,11 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
     return best;
 }
 
+static vyre_queue_report no_report(void)
+{
+    return (vyre_queue_report){.fault_slot = VYRE_DIAG_NONE, .device_ns = VYRE_NS_NONE};
+}
+
 static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *params,
                               vy_mk_queue **out_queue, vyre_diag *diag)
 {
@@ -89,8 +94,7 @@ static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *param
     vy_arena_init(&q->arena, &d->allocator);
     q->has_arena = true;
     q->called = called;
-    q->report.device_ns = VYRE_NS_NONE;
-    q->report.fault_slot = VYRE_DIAG_NONE;
+    q->report = no_report();
     vyre_result code =
         vy_params_read(vyre_queue_params, &q->params, params ? params : &defaults, diag);
     if (code != VYRE_OK) {
@@ -178,6 +182,9 @@ static vyre_result run(vyre_dispatcher *d, const vyre_work_item *items, uint32_t
     vy_mk_queue *q = NULL;
     vy_diag_clear(diag);
     vyre_result code = take_queue(d, params, &q, diag);
+    if (code == VYRE_ERROR_BUSY && out_report) {
+        *out_report = no_report(); /* nothing is known */
+    }
     if (code != VYRE_OK) {
         return code;
     }

@@ -256,8 +256,10 @@ typedef struct vyre_queue_report {
     vyre_ring_counts statuses;
 
     uint32_t lineage_items, lineage_opcode_count; /* 0: none */
-    vyre_fault_record record; /* of the first handler that trapped or used up a loop; its item and
-                                 those not taken by then remain, and the queue has ended */
+    /* Of the first handler that trapped or used up a loop, its place in the draining program. Its
+     * item ends by what the handler gives; the launch goes on to its end, and the queue has ended
+     * with it: items not taken by then remain. */
+    vyre_fault_record record;
 
     /* The host's time: duplicates and dependencies; arranging and encoding; making programs and
      * pipelines, 0 where none was made; lineage; from the first submission to results; in all. */

@@ -185,7 +185,8 @@ static const char give_text[] = "program gives\n"
                                 "    return select(n < times, 256 + n % 2, 0)\n"
                                 "}\n"
                                 "kernel { }\n";
-static const vyre_handler give_handlers[] = {{20, "give", 0}, {21, "again", VYRE_EFFECT_REQUEUES}};
+static const vyre_handler give_handlers[] = {{20, "give", VYRE_EFFECT_REQUEUES},
+                                             {21, "again", VYRE_EFFECT_REQUEUES}};
 
 typedef struct given {
     uint32_t code, status, fault; /* of a slot */
