@@ -101,7 +101,7 @@ static void list_binding(const vyre_pipeline *p, const vy_job *job, uint32_t b, 
 void vy_moves_list(const vyre_pipeline *p, const vy_job *job, vy_moves *m)
 {
     m->prologue_count = m->epilogue_count = m->block_count = 0;
-    m->upload_size = m->records_offset = 0;
+    m->upload_size = m->records_offset = m->mapped = 0;
     m->readback_size = VY_STATE_STRIDE * VY_MAX_LANES;
     if (p->has_state) {
         vy_command *copy = add(m->prologue, &m->prologue_count, VY_COMMAND_COPY);
@@ -121,8 +121,14 @@ void vy_moves_list(const vyre_pipeline *p, const vy_job *job, vy_moves *m)
     for (uint32_t b = 0; b < p->binding_count; b++) {
         if (vy_job_size(job, b) > 0) {
             list_binding(p, job, b, m);
+            m->mapped |= (uint64_t)(job->is_resident[b] && job->residents[b].is_mapped) << b;
         }
     }
+}
+
+uint64_t vy_moves_host_reads(const vy_moves *m, bool has_readback)
+{
+    return m->mapped | (has_readback ? (uint64_t)1 << VY_MEM_READBACK : 0);
 }
 
 static bool are_same(const vy_command *a, const vy_command *b, uint32_t count)
@@ -139,7 +145,8 @@ static bool are_same(const vy_command *a, const vy_command *b, uint32_t count)
 
 bool vy_moves_are_same(const vy_moves *a, const vy_moves *b)
 {
-    return a->prologue_count == b->prologue_count && a->epilogue_count == b->epilogue_count &&
+    return a->mapped == b->mapped && a->prologue_count == b->prologue_count &&
+           a->epilogue_count == b->epilogue_count &&
            are_same(a->prologue, b->prologue, a->prologue_count) &&
            are_same(a->epilogue, b->epilogue, a->epilogue_count);
 }

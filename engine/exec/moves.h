@@ -11,6 +11,7 @@ typedef struct vy_moves {
     uint32_t block_count;    /* of these, done by kernels: each has a parameter block */
     uint64_t records_offset; /* in the readback memory */
     uint64_t upload_size, readback_size;
+    uint64_t mapped; /* bindings that the host may read where they lie */
 } vy_moves;
 
 /* A kernel moves so many bytes at most: drivers were seen to keep offsets in 32 bits. Larger
@@ -25,6 +26,8 @@ static inline uint32_t vy_move_pieces(uint64_t size)
 #define VY_STATE_STRIDE 64u
 
 void vy_moves_list(const vyre_pipeline *pipeline, const vy_job *job, vy_moves *out_moves);
+/* What the host reads after the end: with `has_readback` the readback memory too. */
+uint64_t vy_moves_host_reads(const vy_moves *moves, bool has_readback);
 bool vy_moves_are_same(const vy_moves *a, const vy_moves *b);
 
 #endif

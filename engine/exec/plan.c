@@ -255,9 +255,9 @@ static void plan_before(planner *p)
 static void plan_after(planner *p)
 {
     if (p->in->after == VY_BORDER_ALL) {
-        add_barrier(p, VY_STAGE_ALL | (p->in->has_host_end ? VY_STAGE_HOST : 0));
-    } else if (p->in->has_host_end) {
-        use u = {HOST, BIT(VY_MEM_READBACK), 0};
+        add_barrier(p, VY_STAGE_ALL | (p->in->host_reads ? VY_STAGE_HOST : 0));
+    } else if (p->in->host_reads) {
+        use u = {HOST, p->in->host_reads, 0};
         order(p, &u, 1);
     }
 }

@@ -93,7 +93,7 @@ typedef struct vy_chunk_input {
     bool is_start;    /* holds the first pass: its dispatches are direct */
     bool reads_state; /* STATE is copied to READBACK at the end, byte state_offset */
     uint64_t state_offset, state_size;
-    bool has_host_end; /* the host reads READBACK after it */
+    uint64_t host_reads; /* what the host reads after it where it lies: READBACK, bindings */
     vy_border before, after;
 } vy_chunk_input;
 

@@ -412,7 +412,8 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
     input.is_start = true;
     input.reads_state = p->has_state && !(parts & VY_RECORDING_NO_STATE);
     input.state_offset = vy_instance_state_readback(0);
-    input.has_host_end = input.reads_state || input.epilogue_count > 0;
+    input.host_reads =
+        vy_moves_host_reads(&in->moves, input.reads_state || input.epilogue_count > 0);
     input.before = before;
     input.after = after;
     vy_arena arena;

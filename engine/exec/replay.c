@@ -123,7 +123,8 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
     input->is_start = key->is_start;
     input->reads_state = r->pipeline->has_state && key->passes > 0;
     input->state_offset = vy_instance_state_readback(key->lane);
-    input->has_host_end = input->reads_state || input->epilogue_count > 0;
+    input->host_reads =
+        vy_moves_host_reads(&in->moves, input->reads_state || input->epilogue_count > 0);
     input->before = VY_BORDER_ENGINE;
 }
 

@@ -1,7 +1,7 @@
 /* The dispatcher object: made from handlers and buffers, with its counters. */
 #include "engine/megakernel/dispatcher.h"
 
-#include "codegen/ir/ir.h"
+#include "codegen/parts.h"
 #include "engine/device/device.h"
 
 #include <string.h>
@@ -63,8 +63,8 @@ static vyre_result check_claim(const vyre_dispatcher *d, vyre_diag *diag)
 static vyre_result check_bindings(const vyre_dispatcher *d, const vyre_dispatcher_params *p,
                                   vyre_diag *diag)
 {
-    uint32_t needed = d->handlers_program ? d->handlers_program->binding_count : 0;
-    uint32_t words = d->handlers_program ? d->handlers_program->param_words : 0;
+    uint32_t needed = d->handlers_program ? vy_parts_traits(d->handlers_program).binding_count : 0;
+    uint32_t words = d->handlers_program ? vy_parts_traits(d->handlers_program).param_words : 0;
     if (p->binding_count != needed || (needed && !p->bindings)) {
         return vy_invalid(
             diag,
@@ -81,6 +81,12 @@ static vyre_result check_bindings(const vyre_dispatcher *d, const vyre_dispatche
     }
     for (uint32_t b = 0; b < needed; b++) {
         vyre_binding_kind kind = p->bindings[b].kind;
+        if (!d->device && kind != VYRE_BINDING_HOST && kind != VYRE_BINDING_NONE) {
+            return vy_invalid(diag,
+                              "binding %u is a device's buffer, and there is no device. Fix: bind "
+                              "host memory, or give the device",
+                              (unsigned)b);
+        }
         if (d->device && kind != VYRE_BINDING_RESIDENT && kind != VYRE_BINDING_NONE) {
             return vy_invalid(
                 diag,
@@ -177,7 +183,7 @@ static vyre_result fill(vyre_dispatcher *d, const vyre_dispatcher_params *p, vyr
 {
     d->id = vy_device_new_id();
     d->claim = p->claim == VYRE_CLAIM_AUTO ? VYRE_CLAIM_WORKGROUP : p->claim;
-    d->handlers_program = p->program ? vy_program_hold(p->program) : NULL;
+    d->handlers_program = p->program ? vy_parts_hold(p->program) : NULL;
     vyre_result code = vy_mk_dispatcher_look_at_device(d, diag);
     code = code == VYRE_OK ? check_claim(d, diag) : code;
     code = code == VYRE_OK ? check_bindings(d, p, diag) : code;

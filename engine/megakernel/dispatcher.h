@@ -50,24 +50,29 @@ typedef struct vy_mk_program {
 typedef enum vy_mk_state {
     VY_MK_FREE,
     VY_MK_SET_UP,  /* its thread plans it */
+    VY_MK_MAPPED,  /* the caller writes its items */
     VY_MK_READY,   /* nothing is in flight, and there is more to do */
     VY_MK_RUNNING, /* a slice is in flight */
     VY_MK_ENDED,   /* drained, or failed: `result` */
     VY_MK_DROPPED  /* nobody waits for the slice in flight */
 } vy_mk_state;
 
-/* Memory that a queue needs and the next one takes again. */
+/* Memory that a queue needs and the next one takes again. Mapped, or, where the device has no
+ * memory that is the host's too, bound as host memory for each launch. */
 typedef struct vy_mk_memory {
-    vyre_buffer ring; /* mapped */
-    void *mapped;     /* NULL: the ring is bound as host memory */
+    vyre_device *device; /* that the buffers lie on */
+    vyre_buffer buffer;  /* control, and the ring behind it; mapped */
+    void *mapped;        /* NULL: there is no such memory */
     bool is_coherent;
-    uint64_t capacity; /* bytes of either */
-    void *host;        /* of rings and where nothing is mapped */
+    uint64_t ring_offset, ring_capacity; /* bytes */
+    vyre_buffer result; /* of the host's memory: the control words that come back */
+    void *result_mapped;
+    bool is_result_coherent;
+    void *host; /* a ring: of rings that come back, and where nothing is mapped */
     void *control;
     size_t control_capacity;
     void *debug_log;
     size_t debug_capacity;
-    vyre_device *device; /* that `ring` lies on */
 } vy_mk_memory;
 
 typedef struct vy_mk_queue {
@@ -86,7 +91,8 @@ typedef struct vy_mk_queue {
     bool is_ring; /* of the caller's, which is `ring` */
     void *ring;
     uint32_t slot_count;
-    bool posts_io; /* a ring has slots that may post requests */
+    bool is_in_place; /* the caller wrote the items into the ring */
+    bool posts_io;    /* a ring has slots that may post requests */
     size_t control_size;
     uint32_t io[VY_MK_IO_WORDS];
     size_t io_size; /* in bytes */
@@ -195,17 +201,22 @@ void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result);
  * comes back to). *out_allocations: of device memory. */
 vyre_result vy_mk_memory_reserve(vyre_dispatcher *d, vy_mk_queue *q, uint64_t size,
                                  uint32_t *out_allocations, vyre_diag *diag);
-/* What the ring will take. */
+/* What they will take. */
 uint64_t vy_mk_ring_capacity(uint64_t size);
+uint64_t vy_mk_control_room(size_t size);
 void vy_mk_memory_finish(vyre_dispatcher *d, vy_mk_memory *memory);
-/* Host writes to the mapped ring reach the device, or the other way round. */
+/* Host writes to the mapped ring reach the device, or the other way round. `offset`: of the ring.
+ */
 vyre_result vy_mk_memory_sync(const vy_mk_queue *q, uint64_t offset, uint64_t size,
                               vyre_mapped_sync direction, vyre_diag *diag);
 /* Where the host writes the ring. */
 static inline void *vy_mk_memory_ring(const vy_mk_memory *memory)
 {
-    return memory->mapped ? memory->mapped : memory->host;
+    return memory->mapped ? (unsigned char *)memory->mapped + memory->ring_offset : memory->host;
 }
+/* The control words go where the launch finds them; the launch's are in memory.control again. */
+vyre_result vy_mk_memory_send_control(const vy_mk_queue *q, vyre_diag *diag);
+vyre_result vy_mk_memory_fetch_control(vy_mk_queue *q, vyre_diag *diag);
 
 /* ---- queue_set_up.c -------------------------------------------------------------------------- */
 
@@ -214,6 +225,11 @@ vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_wo
                                uint32_t count, bool is_ring, void *ring, size_t ring_size,
                                vyre_diag *diag);
 
+/* The same of a queue whose items the caller writes to *out_items: MAPPED. */
+vyre_result vy_mk_queue_map(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count,
+                            vyre_work_item **out_items, vyre_diag *diag);
+/* So many were written: READY, or ENDED. */
+vyre_result vy_mk_queue_unmap(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count, vyre_diag *diag);
 /* From the beginning, on the dispatcher's device of now. */
 vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag);
 

@@ -62,7 +62,7 @@ void vy_mk_trial_choose(vyre_dispatcher *d, vy_mk_queue *q)
 
 void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result)
 {
-    const vyre_queue_report *r = &q->report;
+    vyre_queue_report *r = &q->report;
     uint64_t cost = UINT64_MAX;
     if (!q->trial) {
         return;
@@ -70,6 +70,9 @@ void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result)
     if (result == VYRE_OK && r->published) {
         uint64_t took = r->device_ns != VYRE_NS_NONE ? r->device_ns : r->dispatch_ns;
         cost = took / r->published * UNIT + took % r->published * UNIT / r->published;
+    }
+    if (!(q->params.flags & VYRE_QUEUE_TIMED)) {
+        r->device_ns = VYRE_NS_NONE; /* the caller did not ask */
     }
     vy_mutex_lock(&d->mutex);
     vy_mk_verdict verdict = vy_mk_trial_record(q->trial, q->way, cost);

@@ -84,7 +84,8 @@ static void append_builtin(vy_text *text, const char *call)
     }
 }
 
-/* Arguments behind the third lie in rings alone. */
+/* Arguments behind the third lie in rings alone. Slots are given back by handlers alone that said
+ * so: others would be run for ever by a ring that nobody expects to. */
 static void append_handler(vy_text *text, const vy_drain_params *params,
                            const vyre_handler *handler)
 {
@@ -100,7 +101,8 @@ static void append_handler(vy_text *text, const vy_drain_params *params,
             append(text, ", 0");
         }
     }
-    append(text, ") mk_code = mk_given(mk_f) ");
+    append(text, handler->effects & VYRE_EFFECT_REQUEUES ? ") mk_code = mk_given(mk_f) "
+                                                         : ") mk_code = mk_ended(mk_f) ");
 }
 
 static void append_switch(vy_text *text, const vy_drain_params *params)
@@ -219,6 +221,11 @@ static void append_kernel(vy_text *text, const vy_drain_params *params)
         append(text, vy_drain_partition);
     }
     append(text, vy_drain_count);
+    if (!params->by_priority &&
+        (params->claim == VYRE_CLAIM_AUTO || params->claim == VYRE_CLAIM_WORKGROUP)) {
+        append(text, vy_drain_was_last);
+    }
+    append(text, vy_drain_again);
     if (!is_ring(params)) {
         append(text, vy_drain_flush_items);
     }
@@ -229,6 +236,9 @@ static void append_kernel(vy_text *text, const vy_drain_params *params)
     if (params->io_function) {
         append(text, vy_drain_poll_io);
     }
+    append(text,
+           params->in_waves ? "    let mk_launches = mk_waves\n" : "    let mk_launches = 1\n");
+    append(text, vy_drain_result);
     append(text, "}\n");
 }
 

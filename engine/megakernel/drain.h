@@ -13,6 +13,8 @@ enum {
     VY_DRAIN_RING, /* of the form: u32[], inout; or u32x4[], in */
     VY_DRAIN_DEBUG_LOG,
     VY_DRAIN_IO,
+    VY_DRAIN_RESULT, /* u32[], inout: as many words of control as it has, as the last workgroup of
+                        the launch leaves them; a host reads them there without a copy */
     VY_DRAIN_BINDINGS,
     VY_DRAIN_BOUNDS = VY_DRAIN_BINDINGS, /* u32[], in: where each wave begins, and the last ends */
     VY_DRAIN_CURSORS,                    /* scratch, a word for each wave: NONE is bound */
@@ -32,6 +34,9 @@ enum {
 /* Words of control, one for each priority: how many slots of its partition were looked at by
  * priority. Set to 0 where VYRE_CONTROL_CURSOR is. */
 #define VY_DRAIN_PARTITION_CURSORS 148u
+/* How many workgroups have left, where there is a result: 0 before the launch; not 0 in the result,
+ * once that is there. */
+#define VY_DRAIN_LEFT 153u
 
 typedef enum vy_drain_form {
     VY_DRAIN_OF_RING, /* slots with statuses (vyre_slot_word) */

@@ -15,8 +15,9 @@ static const char vy_drain_head[] = "param mk_slot_count : u32\n"
                                     "param mk_waves      : u32\n"
                                     "inout mk_control : u32[]\n";
 
-static const char vy_drain_head_end[] = "inout mk_debug : u32[]\n"
-                                        "inout mk_io    : u32[]\n"
+static const char vy_drain_head_end[] = "inout mk_debug  : u32[]\n"
+                                        "inout mk_io     : u32[]\n"
+                                        "inout mk_result : u32[]\n"
                                         "// By a workgroup of words of control, which gets them "
                                         "once when it leaves: 64 to 127, 136 to 147, 1.\n"
                                         "shared mk_counts : u32[77]\n"

@@ -168,8 +168,13 @@ static const char vy_drain_count[] =
     "2)\n"
     "                atomic_max(mk_control[144], mk_first_fault)\n"
     "            }\n"
-    "        }\n"
-    "    }\n";
+    "        }\n";
+
+/* Nothing is left behind what was taken: another claim would find none. */
+static const char vy_drain_was_last[] =
+    "        if mk_count - mk_begin <= group_size.x { break }\n";
+
+static const char vy_drain_again[] = "    }\n";
 
 static const char vy_drain_flush_items[] =
     "    if mk_last < 32 { atomic_add(mk_counts[32 + mk_last], mk_length) }\n"
@@ -206,6 +211,30 @@ static const char vy_drain_poll_io[] =
     "                if mk_code == 0 { mk_reply = 16 }\n"
     "            }\n"
     "            atomic_store(mk_io[mk_at + 6], mk_reply, release)\n"
+    "        }\n"
+    "    }\n";
+
+/* What the workgroups that left before added lies before what the last one reads. */
+static const char vy_drain_result[] =
+    "    if len(mk_result) != 0 {\n"
+    "        barrier\n"
+    "        let mk_leavers = num_groups.x * mk_launches\n"
+    "        if lid.x == 0 {\n"
+    "            var mk_before = 0\n"
+    "            if mk_leavers == 1 {\n"
+    "                mk_control[153] = 1\n"
+    "            } else {\n"
+    "                let mk_left = atomic_add(mk_control[153], 1, acq_rel)\n"
+    "                mk_before = mk_left\n"
+    "            }\n"
+    "            mk_first[0] = mk_before\n"
+    "        }\n"
+    "        let mk_gone = uniform mk_first[0]\n"
+    "        if mk_gone + 1 == mk_leavers {\n"
+    "            for mk_i in lid.x .. min(len(mk_result), len(mk_control)) step group_size.x {\n"
+    "                let mk_n = atomic_load(mk_control[mk_i])\n"
+    "                mk_result[mk_i] = mk_n\n"
+    "            }\n"
     "        }\n"
     "    }\n";
 

@@ -13,6 +13,9 @@ static const char vy_drain_ring_args[] =
     "\n"
     "fn mk_given(mk_code: u32) -> u32 {\n"
     "    return select(mk_code > 257, 5, mk_code)\n"
+    "}\n"
+    "fn mk_ended(mk_code: u32) -> u32 {\n"
+    "    return select(mk_code > 255, 5, mk_code)\n"
     "}\n";
 
 /* Where the host serves requests; else the function does it at once. */

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define FIRST_PARTITION_CURSOR 148u /* control words of the kernel's, one for each priority */
-
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 /* The slot of a request that has ended goes on in the next slice. */
@@ -71,7 +69,7 @@ static bool has_passed_partitions(const vy_mk_queue *q)
     for (uint32_t p = 0; p < VYRE_PRIORITY_COUNT; p++) {
         uint32_t begin = vy_mk_min(word(q, VYRE_CONTROL_PRIORITY_OFFSETS + p), q->slot_count);
         uint32_t end = vy_mk_min(word(q, VYRE_CONTROL_PRIORITY_OFFSETS + p + 1), q->slot_count);
-        if (end > begin && word(q, FIRST_PARTITION_CURSOR + p) < end - begin) {
+        if (end > begin && word(q, VY_DRAIN_PARTITION_CURSORS + p) < end - begin) {
             return false;
         }
     }
@@ -85,7 +83,7 @@ static void begin_pass(vy_mk_queue *q)
     q->pass_requeues = word(q, VYRE_CONTROL_REQUEUE_COUNT);
     q->has_work_again = false;
     for (uint32_t p = 0; p < VYRE_PRIORITY_COUNT; p++) {
-        vy_mk_put(q->memory.control, FIRST_PARTITION_CURSOR + p, 0);
+        vy_mk_put(q->memory.control, VY_DRAIN_PARTITION_CURSORS + p, 0);
     }
 }
 
@@ -100,8 +98,9 @@ static void repeat_pass(vy_mk_queue *q)
 static void note_fault(vy_mk_queue *q)
 {
     uint32_t fault = word(q, VYRE_CONTROL_FIRST_FAULT);
-    if (fault && (q->fault_code == 0 || q->base <= q->fault_slot)) {
-        q->fault_slot = q->base + (VYRE_MAX_SLOTS - 1 - (fault >> 8));
+    uint32_t slot = q->base + (VYRE_MAX_SLOTS - 1 - (fault >> 8));
+    if (fault && (q->fault_code == 0 || slot < q->fault_slot)) {
+        q->fault_slot = slot;
         q->fault_code = fault & 0xff;
     }
     if (q->plan.count > VY_MK_MAX_LAUNCH && q->slice_end == q->base + VY_MK_MAX_LAUNCH) {

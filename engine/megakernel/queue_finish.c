@@ -121,7 +121,7 @@ static void tell_launch(vy_mk_queue *q)
     r->workgroup = width;
     r->group_count = groups;
     r->hit_capacity = n->hit_capacity;
-    uint64_t slots = q->memory.capacity /
+    uint64_t slots = q->memory.ring_capacity /
                      (q->form == VY_DRAIN_OF_RING ? VYRE_SLOT_SIZE : sizeof(vyre_work_item));
     r->occupancy_proxy_bps = vy_mk_occupancy_proxy_bps(r->published, groups, width);
     r->frontier_density_bps = vy_mk_frontier_density_bps(r->published, slots);
@@ -153,8 +153,8 @@ static vyre_result fetch_ring(vy_mk_queue *q, vyre_diag *diag)
     if (q->has_ring || !q->memory.mapped) {
         return VYRE_OK;
     }
-    vyre_result code =
-        vyre_buffer_download(q->device, q->memory.ring, 0, q->memory.host, size, diag);
+    vyre_result code = vyre_buffer_download(q->device, q->memory.buffer, q->memory.ring_offset,
+                                            q->memory.host, size, diag);
     if (code == VYRE_OK) {
         q->has_ring = true;
         q->read_back += size;

@@ -106,31 +106,48 @@ static vyre_binding host(const void *in, void *out, size_t words)
         .kind = VYRE_BINDING_HOST, .count = (uint32_t)words, .in = in, .out = out};
 }
 
+static vyre_binding resident(vyre_buffer buffer, uint64_t offset, uint64_t count)
+{
+    return (vyre_binding){.kind = VYRE_BINDING_RESIDENT,
+                          .count = (uint32_t)count,
+                          .buffer = buffer,
+                          .offset = offset};
+}
+
 static vyre_binding bind_ring(const vy_mk_queue *q)
 {
     const vy_mk_memory *m = &q->memory;
     bool is_items = q->form == VY_DRAIN_OF_ITEMS;
     uint64_t unit = is_items ? sizeof(vyre_work_item) : 4, offset = (uint64_t)q->base * unit;
-    uint64_t left = (m->capacity - offset) / unit;
+    uint64_t left = (m->ring_capacity - offset) / unit;
     uint64_t most = is_items ? VY_MK_MAX_LAUNCH : UINT32_MAX;
-    uint32_t count = (uint32_t)(left < most ? left : most);
+    uint64_t count = left < most ? left : most;
     if (!m->mapped) {
         unsigned char *at = (unsigned char *)m->host + offset;
-        return host(at, is_items ? NULL : at, count);
+        return host(at, is_items ? NULL : at, (size_t)count);
     }
-    return (vyre_binding){.kind = VYRE_BINDING_RESIDENT,
-                          .count = count,
-                          .buffer = m->ring,
-                          .offset = offset,
-                          .out = q->slice_reads_ring ? m->host : NULL,
-                          .out_size =
-                              q->slice_reads_ring ? (uint64_t)q->slot_count * VYRE_SLOT_SIZE : 0};
+    vyre_binding binding = resident(m->buffer, m->ring_offset + offset, count);
+    if (q->slice_reads_ring) {
+        binding.out = m->host;
+        binding.out_size = (uint64_t)q->slot_count * VYRE_SLOT_SIZE;
+    }
+    return binding;
+}
+
+static void bind_control(const vy_mk_queue *q, vyre_binding *bindings)
+{
+    const vy_mk_memory *m = &q->memory;
+    size_t words = q->control_size / 4;
+    bindings[VY_DRAIN_CONTROL] =
+        m->mapped ? resident(m->buffer, 0, words) : host(m->control, m->control, words);
+    bindings[VY_DRAIN_RESULT] =
+        m->mapped ? resident(m->result, 0, words) : host(m->control, m->control, 0);
 }
 
 static vyre_result bind(vyre_dispatcher *d, vy_mk_queue *q, slice *s, vyre_diag *diag)
 {
     vy_mk_memory *m = &q->memory;
-    s->bindings[VY_DRAIN_CONTROL] = host(m->control, m->control, q->control_size / 4);
+    bind_control(q, s->bindings);
     s->bindings[VY_DRAIN_RING] = bind_ring(q);
     bool has_log = q->params.debug_log != NULL;
     s->bindings[VY_DRAIN_DEBUG_LOG] =
@@ -164,7 +181,7 @@ static vyre_result bind(vyre_dispatcher *d, vy_mk_queue *q, slice *s, vyre_diag 
         memcpy(p + VY_DRAIN_PARAMS, d->params, d->param_count * sizeof *p);
     }
     vy_mk_put(m->control, VYRE_CONTROL_CURSOR, q->variant.in_waves ? 0 : q->slice_begin - q->base);
-    return VYRE_OK;
+    return vy_mk_memory_send_control(q, diag);
 }
 
 /* ---- Executors ------------------------------------------------------------------------------- */
@@ -218,6 +235,7 @@ vyre_result vy_mk_queue_launch(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *di
     choose_slice(d, q);
     vyre_result code = vy_mk_program_take(d, q, &q->program, &compile_ns, diag);
     q->report.compile_ns += compile_ns;
+    q->first_submit += q->first_submit ? compile_ns : 0; /* each time is told once */
     q->report.was_compiled =
         q->report.launches == 0 ? compile_ns == 0 : q->report.was_compiled && compile_ns == 0;
     if (code != VYRE_OK) {
@@ -287,6 +305,7 @@ vyre_result vy_mk_queue_land(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadli
         }
         if (code == VYRE_OK) {
             add_costs(q, &report);
+            code = vy_mk_memory_fetch_control(q, diag);
         }
     }
     note_time(d, q);

@@ -119,34 +119,25 @@ static vyre_result order(planning *p)
 
 /* ---- Arrangement ----------------------------------------------------------------------------- */
 
-static uint32_t place_of(const vy_mk_survey *survey, uint32_t opcode)
-{
-    uint32_t at = 0;
-    while (survey->opcodes[at] != opcode) {
-        at++;
-    }
-    return at;
-}
-
 /* Items of each wave by opcode, a stable counting sort: neighbouring invocations then run the same
  * handler. */
-static void sort_wave(const planning *p, uint32_t first, uint32_t end, uint32_t *item_at)
+static void sort_wave(const planning *p, uint32_t first, uint32_t end, vyre_work_item *items,
+                      uint32_t *given_at)
 {
-    const vy_mk_survey *survey = p->survey;
-    const vyre_work_item *items = p->plan->items;
-    uint32_t next[VY_MK_ARRANGE_OPCODES] = {0}, at = first;
-    for (uint32_t i = first, o = 0; i < end; i++) {
-        o = survey->opcodes[o] == items[i].opcode ? o : place_of(survey, items[i].opcode);
-        next[o]++;
+    const vy_mk_plan *plan = p->plan;
+    uint32_t next[VY_MK_SURVEY_OPCODES] = {0}, at = first;
+    for (uint32_t i = first; i < end; i++) {
+        next[vy_mk_survey_place(p->survey, plan->items[i].opcode)]++;
     }
-    for (uint32_t o = 0; o < survey->opcode_count; o++) {
+    for (uint32_t o = 0; o < p->survey->opcode_count; o++) {
         uint32_t count = next[o];
         next[o] = at;
         at += count;
     }
-    for (uint32_t i = first, o = 0; i < end; i++) {
-        o = survey->opcodes[o] == items[i].opcode ? o : place_of(survey, items[i].opcode);
-        item_at[next[o]++] = i;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t to = next[vy_mk_survey_place(p->survey, plan->items[i].opcode)]++;
+        items[to] = plan->items[i];
+        given_at[to] = plan->given_at ? plan->given_at[i] : i;
     }
 }
 
@@ -154,25 +145,19 @@ static vyre_result arrange(planning *p)
 {
     vy_mk_plan *plan = p->plan;
     uint32_t opcodes = p->survey->opcode_count;
-    if (has(p, VYRE_QUEUE_KEEP_ORDER) || plan->count < VY_MK_ARRANGE_ITEMS || opcodes < 2 ||
-        opcodes > VY_MK_ARRANGE_OPCODES) {
+    if (!has(p, VYRE_QUEUE_ARRANGE) || opcodes < 2 || opcodes > VY_MK_SURVEY_OPCODES) {
         return VYRE_OK;
     }
-    uint32_t *item_at = vy_arena_alloc(p->arena, plan->count, sizeof *item_at);
     vyre_work_item *items = vy_arena_alloc(p->arena, plan->count, sizeof *items);
-    if (!item_at || !items) {
+    uint32_t *given_at = vy_arena_alloc(p->arena, plan->count, sizeof *given_at);
+    if (!items || !given_at) {
         return vy_diag_no_memory(p->diag);
     }
     for (uint32_t w = 0; w < plan->wave_count; w++) {
-        sort_wave(p, plan->bounds[w], plan->bounds[w + 1], item_at);
-    }
-    for (uint32_t i = 0; i < plan->count; i++) {
-        items[i] = plan->items[item_at[i]];
-    }
-    if (!follow(p, item_at)) {
-        return vy_diag_no_memory(p->diag);
+        sort_wave(p, plan->bounds[w], plan->bounds[w + 1], items, given_at);
     }
     plan->items = items;
+    plan->given_at = given_at;
     return VYRE_OK;
 }
 
@@ -198,7 +183,7 @@ vyre_result vy_mk_plan_build(vy_arena *arena, const vy_mk_effects *table,
     *out_plan = (vy_mk_plan){.items = items, .count = count};
     uint64_t start = vy_clock_ns();
     if (!(params->flags & VYRE_QUEUE_INDEPENDENT) || (params->flags & VYRE_QUEUE_PRUNE_ALL)) {
-        p.relation = vy_mk_relate(arena, table, survey, items, count);
+        p.relation = vy_mk_relate(arena, survey, items, count);
     }
     vyre_result code = drop_duplicates(&p);
     const vyre_work_item *kept = out_plan->items;

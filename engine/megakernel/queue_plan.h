@@ -8,14 +8,16 @@
 #include "engine/megakernel/waves.h"
 #include "vyre/dispatcher.h"
 
-/* From so many items on it pays to arrange them; beyond so many opcodes it is left. */
-#define VY_MK_ARRANGE_ITEMS   1024u
-#define VY_MK_ARRANGE_OPCODES 64u
+#define VY_MK_SURVEY_OPCODES 64u   /* different ones that are told apart */
+#define VY_MK_SMALL_OPCODES  4096u /* found without looking for them */
 
 /* The opcodes of a queue. */
 typedef struct vy_mk_survey {
-    uint32_t opcodes[VY_MK_ARRANGE_OPCODES], counts[VY_MK_ARRANGE_OPCODES]; /* as they come */
-    uint32_t opcode_count; /* different ones; VY_MK_ARRANGE_OPCODES + 1: more */
+    /* By place: in the order in which they come. */
+    uint32_t opcodes[VY_MK_SURVEY_OPCODES], counts[VY_MK_SURVEY_OPCODES],
+        effects[VY_MK_SURVEY_OPCODES];
+    uint32_t opcode_count;              /* VY_MK_SURVEY_OPCODES + 1: more */
+    uint8_t small[VY_MK_SMALL_OPCODES]; /* by opcode: its place + 1; 0: none */
     bool has_packed, has_requeues;
     bool is_idempotent; /* all of them: the queue may run twice */
 } vy_mk_survey;
@@ -26,6 +28,8 @@ typedef struct vy_mk_survey {
 vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *handlers,
                                uint32_t handler_count, const vyre_work_item *items, uint32_t count,
                                vy_mk_survey *out_survey, vyre_diag *diag);
+/* Of an opcode that the survey has, with no more than VY_MK_SURVEY_OPCODES. */
+uint32_t vy_mk_survey_place(const vy_mk_survey *survey, uint32_t opcode);
 
 /* What can be said of a queue at once. */
 typedef enum vy_mk_relation {
@@ -35,7 +39,7 @@ typedef enum vy_mk_relation {
 } vy_mk_relation;
 
 /* O(count); `arena` has what it needs for large handles. */
-vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_effects *table, const vy_mk_survey *survey,
+vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_survey *survey,
                             const vyre_work_item *items, uint32_t count);
 
 typedef struct vy_mk_plan {

@@ -32,9 +32,9 @@ static const field counts[] = {
     FIELD(waves, NUMBER),      FIELD(epoch, NUMBER),     FIELD(was_shut_down, FLAG),
 };
 
+static const field lineage[] = {FIELD(lineage_items, NUMBER), FIELD(lineage_opcode_count, NUMBER)};
+
 static const field rest[] = {
-    FIELD(lineage_items, NUMBER),
-    FIELD(lineage_opcode_count, NUMBER),
     FIELD(plan_ns, TIME),
     FIELD(publish_ns, TIME),
     FIELD(compile_ns, TIME),
@@ -120,6 +120,29 @@ static void add_statuses(vy_fixed_text *t, const vyre_ring_counts *statuses)
                          (unsigned)statuses->queue_depth);
 }
 
+static void add_fields(vy_fixed_text *t, const field *fields, size_t count,
+                       const vyre_queue_report *report)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_field(t, &fields[i], report);
+    }
+}
+
+static void add_record(vy_fixed_text *t, const vyre_fault_record *record)
+{
+    if (record->kind == VYRE_RECORD_NONE) {
+        vy_fixed_text_printf(t, ", \"record\": null");
+        return;
+    }
+    vy_fixed_text_printf(
+        t,
+        ", \"record\": {\"kind\": \"%s\", \"code\": %u, \"line\": %u, \"column\": %u, "
+        "\"pass\": %u, \"segment\": %u, \"invocation\": %u}",
+        record->kind == VYRE_RECORD_TRAP ? "trap" : "loop_limit", (unsigned)record->code,
+        (unsigned)record->line, (unsigned)record->column, (unsigned)record->pass,
+        (unsigned)record->segment, (unsigned)record->invocation);
+}
+
 size_t vyre_queue_report_format_json(const vyre_queue_report *report, char *out, size_t out_size)
 {
     vy_fixed_text t = {out, out ? out_size : 0, 0};
@@ -128,13 +151,11 @@ size_t vyre_queue_report_format_json(const vyre_queue_report *report, char *out,
     }
     vy_fixed_text_printf(&t, "{\"schema\": \"vyre.queue-report/1\"");
     if (report) {
-        for (size_t i = 0; i < VY_COUNT_OF(counts); i++) {
-            add_field(&t, &counts[i], report);
-        }
+        add_fields(&t, counts, VY_COUNT_OF(counts), report);
         add_statuses(&t, &report->statuses);
-        for (size_t i = 0; i < VY_COUNT_OF(rest); i++) {
-            add_field(&t, &rest[i], report);
-        }
+        add_fields(&t, lineage, VY_COUNT_OF(lineage), report);
+        add_record(&t, &report->record);
+        add_fields(&t, rest, VY_COUNT_OF(rest), report);
     }
     vy_fixed_text_printf(&t, "}");
     return t.length;

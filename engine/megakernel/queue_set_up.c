@@ -27,7 +27,7 @@ static vyre_result refuse(vyre_diag *diag, const char *format, ...)
 static vyre_result check_buffers(const vyre_queue_params *p, vyre_diag *diag)
 {
     vyre_result code = vyre_io_check(p->io_queue, p->io_size, diag);
-    if (code == VYRE_OK && p->control) {
+    if (code == VYRE_OK && (p->control || p->control_size)) {
         code = vy_mk_check_memory(p->control, p->control_size, 4, "a control buffer", diag);
         size_t most = CONTROL_SIZE + (size_t)VYRE_MAX_OBSERVABLES * 4;
         if (code == VYRE_OK && (p->control_size < CONTROL_SIZE || p->control_size > most)) {
@@ -38,7 +38,7 @@ static vyre_result check_buffers(const vyre_queue_params *p, vyre_diag *diag)
                        p->control_size, CONTROL_SIZE, most);
         }
     }
-    if (code == VYRE_OK && p->debug_log) {
+    if (code == VYRE_OK && (p->debug_log || p->debug_size)) {
         code = vy_mk_check_memory(p->debug_log, p->debug_size, 4, "a debug log", diag);
         if (code == VYRE_OK && (p->debug_size < 4 || (p->debug_size / 4 - 1) % 4 != 0)) {
             code = refuse(diag,
@@ -266,12 +266,15 @@ static vyre_result decide(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
     vy_mutex_lock(&d->mutex);
     vy_mk_topology previous = d->topology;
     vy_mutex_unlock(&d->mutex);
+    q->report.budget_size = p->budget_size;
     vyre_result code = vy_mk_recommend(vy_mk_policy_standard(), &request, &q->limits, previous,
                                        &q->recommendation, diag);
     if (code == VYRE_OK) {
         vy_mutex_lock(&d->mutex);
         d->topology = q->recommendation.topology;
         vy_mutex_unlock(&d->mutex);
+    } else if (code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY) {
+        q->report.peak_size = p->resident_size; /* there are no hits beside it */
     }
     return code;
 }
@@ -284,7 +287,7 @@ static uint64_t others_size(vyre_dispatcher *d, const vy_mk_queue *q)
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const vy_mk_queue *other = &d->queues[i];
         if (other != q && other->state != VY_MK_FREE) {
-            size += other->memory.capacity;
+            size += other->memory.ring_offset + other->memory.ring_capacity;
         }
     }
     vy_mutex_unlock(&d->mutex);
@@ -293,17 +296,15 @@ static uint64_t others_size(vyre_dispatcher *d, const vy_mk_queue *q)
 
 static vyre_result check_budget(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
-    const uint64_t sizes[] = {q->control_size, vy_mk_ring_capacity(ring_size(q)),
-                              q->params.debug_size, q->io_size};
+    const uint64_t sizes[] = {vy_mk_control_room(q->control_size),
+                              vy_mk_ring_capacity(ring_size(q)), q->params.debug_size, q->io_size};
     const vy_mk_budget budget = {.policy_size = q->recommendation.peak_size + others_size(d, q),
                                  .sizes = sizes,
                                  .count = VY_COUNT_OF(sizes),
                                  .alignment = q->offset_alignment,
                                  .arena_count = 1,
                                  .budget_size = q->params.budget_size};
-    vyre_result code = vy_mk_budget_check(&budget, &q->report.peak_size, diag);
-    q->report.budget_size = q->params.budget_size;
-    return code;
+    return vy_mk_budget_check(&budget, &q->report.peak_size, diag);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -345,29 +346,41 @@ static vyre_result change_device(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *
     return code;
 }
 
-/* Memory, and the queue's words in it. */
-vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
+static vyre_result reserve(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
-    uint64_t start = vy_clock_ns();
     uint32_t allocations = 0;
-    vyre_result code = q->was_recovered ? change_device(d, q, diag) : VYRE_OK;
-    code = code == VYRE_OK ? vy_mk_memory_reserve(d, q, ring_size(q), &allocations, diag) : code;
-    code = code == VYRE_OK ? encode_control(q, diag) : code;
-    if (code == VYRE_OK) {
-        encode_rest(q);
-        code = write_ring(q, diag);
-    }
-    q->wave = q->position = q->base = q->fault_code = 0;
-    q->pass_denied = q->pass_requeues = 0;
-    q->has_work_again = q->has_ring = false;
+    vyre_result code = vy_mk_memory_reserve(d, q, ring_size(q), &allocations, diag);
     q->report.resident_allocations += allocations;
     q->report.was_resident = q->memory.mapped && q->report.resident_allocations == 0;
-    q->report.publish_ns += vy_clock_ns() - start;
-    q->state = VY_MK_READY;
     return code;
 }
 
-/* Items that outlive the call: of queues that are waited for later, or may run again. */
+/* Everything but the ring is as it is before the first launch. */
+static vyre_result rewind(vy_mk_queue *q, vyre_diag *diag)
+{
+    vyre_result code = encode_control(q, diag);
+    encode_rest(q);
+    q->wave = q->position = q->base = q->fault_code = 0;
+    q->pass_denied = q->pass_requeues = 0;
+    q->has_work_again = q->has_ring = false;
+    q->state = code == VYRE_OK ? VY_MK_READY : q->state;
+    return code;
+}
+
+vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
+{
+    uint64_t start = vy_clock_ns();
+    vyre_result code = q->was_recovered ? change_device(d, q, diag) : VYRE_OK;
+    code = code == VYRE_OK ? reserve(d, q, diag) : code;
+    code = code == VYRE_OK ? write_ring(q, diag) : code;
+    code = code == VYRE_OK ? rewind(q, diag) : code;
+    uint64_t took = vy_clock_ns() - start;
+    q->report.publish_ns += took;
+    q->first_submit += q->first_submit ? took : 0; /* each time is told once */
+    return code;
+}
+
+/* Items that outlive the call, where the queue may have to run again. */
 static vyre_result keep_items(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
     if (!d->recover || q->is_ring) {
@@ -380,6 +393,22 @@ static vyre_result keep_items(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *dia
     memcpy(copy, q->plan.items, q->plan.count * sizeof *copy);
     q->plan.items = copy;
     return VYRE_OK;
+}
+
+/* Policy, budget, program: what does not need the items any more. */
+static vyre_result prepare(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
+{
+    q->report.publish_ns = q->plan.arrange_ns;
+    q->control_size =
+        q->params.control ? q->params.control_size : CONTROL_SIZE + (size_t)d->observable_count * 4;
+    q->io_size = q->params.io_size ? q->params.io_size : q->posts_io ? sizeof q->io : 0;
+    vyre_result code = decide(d, q, diag);
+    code = code == VYRE_OK ? check_budget(d, q, diag) : code;
+    if (code == VYRE_OK) {
+        choose_variant(d, q);
+        q->round_ns = atomic_load(&d->round_ns);
+    }
+    return code;
 }
 
 vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_work_item *items,
@@ -401,18 +430,70 @@ vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_wo
         q->state = VY_MK_ENDED;
         return VYRE_OK;
     }
-    q->report.publish_ns = q->plan.arrange_ns;
-    q->control_size =
-        q->params.control ? q->params.control_size : CONTROL_SIZE + (size_t)d->observable_count * 4;
-    q->io_size = q->params.io_size ? q->params.io_size : q->posts_io ? sizeof q->io : 0;
-    code = decide(d, q, diag);
-    code = code == VYRE_OK ? check_budget(d, q, diag) : code;
+    code = prepare(d, q, diag);
     code = code == VYRE_OK ? keep_items(d, q, diag) : code;
-    if (code == VYRE_OK) {
-        choose_variant(d, q);
-        q->round_ns = atomic_load(&d->round_ns);
-        code = vy_mk_queue_restart(d, q, diag);
-    }
+    code = code == VYRE_OK ? vy_mk_queue_restart(d, q, diag) : code;
     /* Where an earlier queue met the loss. */
     return code == VYRE_ERROR_DEVICE_LOST && vy_mk_queue_recover(d, q, diag) ? VYRE_OK : code;
+}
+
+/* ---- Items in place -------------------------------------------------------------------------- */
+
+vyre_result vy_mk_queue_map(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count,
+                            vyre_work_item **out_items, vyre_diag *diag)
+{
+    const uint32_t planned = VYRE_QUEUE_PRUNE_ALL | VYRE_QUEUE_ARRANGE | VYRE_QUEUE_STRICT;
+    vyre_result code = check(d, q, count, false, diag);
+    if (code == VYRE_OK && (q->params.flags & planned)) {
+        code = refuse(diag,
+                      "flags are 0x%x, and items in place are not looked at. Fix: leave out "
+                      "VYRE_QUEUE_PRUNE_ALL, VYRE_QUEUE_ARRANGE and VYRE_QUEUE_STRICT",
+                      (unsigned)q->params.flags);
+    }
+    if (code == VYRE_OK && count == 0) {
+        code = refuse(diag, "room for no item is asked for. Fix: ask for 1 or more");
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    uint32_t *bounds = vy_arena_alloc(&q->arena, 2, sizeof *bounds);
+    if (!bounds) {
+        return vy_diag_no_memory(diag);
+    }
+    bounds[1] = q->slot_count = count;
+    q->plan = (vy_mk_plan){.count = count, .bounds = bounds, .wave_count = 1};
+    q->form = VY_DRAIN_OF_ITEMS;
+    q->is_in_place = true;
+    code = prepare(d, q, diag);
+    code = code == VYRE_OK ? reserve(d, q, diag) : code;
+    if (code == VYRE_OK) {
+        *out_items = vy_mk_memory_ring(&q->memory);
+        q->state = VY_MK_MAPPED;
+    }
+    return code;
+}
+
+vyre_result vy_mk_queue_unmap(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count, vyre_diag *diag)
+{
+    (void)d;
+    if (count > q->slot_count) {
+        return refuse(diag, "%u items were written, and there is room for %u. Fix: map as many",
+                      (unsigned)count, (unsigned)q->slot_count);
+    }
+    uint32_t *bounds = vy_arena_alloc(&q->arena, 2, sizeof *bounds);
+    if (!bounds) {
+        return vy_diag_no_memory(diag);
+    }
+    bounds[1] = q->slot_count = q->plan.count = q->report.given = count;
+    q->plan.bounds = bounds;
+    vy_mk_queue_tell_plan(q);
+    q->deadline = q->params.max_wall_ns > UINT64_MAX - vy_clock_ns()
+                      ? UINT64_MAX
+                      : vy_clock_ns() + q->params.max_wall_ns;
+    if (count == 0) {
+        q->state = VY_MK_ENDED;
+        return VYRE_OK;
+    }
+    vyre_result code = vy_mk_memory_sync(q, 0, ring_size(q), VYRE_MAPPED_TO_DEVICE, diag);
+    return code == VYRE_OK ? rewind(q, diag) : code;
 }

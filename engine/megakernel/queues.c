@@ -63,7 +63,8 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
     vy_mutex_lock(&d->mutex);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         vy_mk_queue *q = &d->queues[i];
-        if (q->state == VY_MK_FREE && (!best || q->memory.capacity > best->memory.capacity)) {
+        if (q->state == VY_MK_FREE &&
+            (!best || q->memory.ring_capacity > best->memory.ring_capacity)) {
             best = q;
         }
     }
@@ -78,6 +79,11 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
     }
     vy_mutex_unlock(&d->mutex);
     return best;
+}
+
+static vyre_queue_report no_report(void)
+{
+    return (vyre_queue_report){.fault_slot = VYRE_DIAG_NONE, .device_ns = VYRE_NS_NONE};
 }
 
 /* may_wait: for the last slice of one that was given up. */
@@ -111,8 +117,7 @@ static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *param
     q->has_arena = true;
     q->called = called;
     q->params = p;
-    q->report.device_ns = VYRE_NS_NONE;
-    q->report.fault_slot = VYRE_DIAG_NONE;
+    q->report = no_report();
     q->deadline = vy_deadline(p.max_wall_ns);
     *out_queue = q;
     return VYRE_OK;
@@ -195,6 +200,9 @@ static vyre_result run(vyre_dispatcher *d, const vyre_work_item *items, uint32_t
     vy_mk_queue *q = NULL;
     vy_diag_clear(diag);
     vyre_result code = take_queue(d, params, true, &q, diag);
+    if (code == VYRE_ERROR_BUSY && out_report) {
+        *out_report = no_report(); /* nothing is known */
+    }
     if (code != VYRE_OK) {
         return code;
     }
@@ -262,6 +270,60 @@ static vyre_queue_ticket ticket_of(const vyre_dispatcher *d, const vy_mk_queue *
     return (vyre_queue_ticket){(uint64_t)d->id << 48 | q->serial << 8 | index};
 }
 
+/* The ticket's queue, driven by this thread from then on. Errors: INVALID_ARGUMENT: stale or
+ * another's; BUSY: another thread drives it. */
+static vyre_result hold_any(vyre_dispatcher *d, vyre_queue_ticket ticket, vy_mk_queue **out_queue,
+                            vyre_diag *diag)
+{
+    vyre_result code = check_dispatcher(d, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    vy_diag_clear(diag);
+    uint64_t index = (ticket.bits & 0xff) - 1;
+    vy_mutex_lock(&d->mutex);
+    vy_mk_queue *q = index < d->queue_count ? &d->queues[index] : NULL;
+    bool is_stale = !q || ticket.bits >> 48 != d->id || q->state == VY_MK_FREE ||
+                    q->state == VY_MK_DROPPED || q->state == VY_MK_SET_UP ||
+                    q->serial != (ticket.bits >> 8 & 0xffffffffffu);
+    bool is_busy = !is_stale && q->is_driven;
+    if (!is_stale && !is_busy) {
+        q->is_driven = true;
+    }
+    vy_mutex_unlock(&d->mutex);
+    if (is_stale) {
+        return vy_invalid(diag,
+                          "the ticket is stale or another dispatcher's. Fix: use each ticket until "
+                          "it was waited for or dropped, and no longer");
+    }
+    if (is_busy) {
+        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
+                           "another thread waits for this queue. Fix: let one thread wait for it");
+    }
+    *out_queue = q;
+    return VYRE_OK;
+}
+
+static void let_go(vyre_dispatcher *d, vy_mk_queue *q)
+{
+    vy_mutex_lock(&d->mutex);
+    q->is_driven = false;
+    vy_mutex_unlock(&d->mutex);
+}
+
+/* The same of one that was submitted. */
+static vyre_result hold(vyre_dispatcher *d, vyre_queue_ticket ticket, vy_mk_queue **out_queue,
+                        vyre_diag *diag)
+{
+    vyre_result code = hold_any(d, ticket, out_queue, diag);
+    if (code == VYRE_OK && (*out_queue)->state == VY_MK_MAPPED) {
+        let_go(d, *out_queue);
+        code = vy_invalid(diag, "the ticket's queue is being written. Fix: submit it with "
+                                "vyre_dispatcher_submit_mapped first");
+    }
+    return code;
+}
+
 static vyre_result submit(vyre_dispatcher *d, const vyre_work_item *items, uint32_t item_count,
                           bool is_ring, void *ring, size_t size, const vyre_queue_params *params,
                           vyre_queue_ticket *out_ticket, vyre_diag *diag)
@@ -304,6 +366,56 @@ vyre_result vyre_dispatcher_submit(vyre_dispatcher *dispatcher, const vyre_work_
                : code;
 }
 
+vyre_result vyre_dispatcher_map(vyre_dispatcher *dispatcher, uint32_t item_count,
+                                const vyre_queue_params *params, vyre_work_item **out_items,
+                                vyre_queue_ticket *out_ticket, vyre_diag *diag)
+{
+    vy_mk_queue *q = NULL;
+    vyre_result code = check_dispatcher(dispatcher, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    vy_diag_clear(diag);
+    if (!out_items || !out_ticket) {
+        return vy_invalid(diag, "out_items or out_ticket is NULL. Fix: pass where they go");
+    }
+    *out_items = NULL;
+    *out_ticket = (vyre_queue_ticket){0};
+    code = take_queue(dispatcher, params, false, &q, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    code = vy_mk_queue_map(dispatcher, q, item_count, out_items, diag);
+    if (code != VYRE_OK) {
+        leave(dispatcher, q);
+        return code;
+    }
+    *out_ticket = ticket_of(dispatcher, q);
+    let_go(dispatcher, q);
+    return VYRE_OK;
+}
+
+vyre_result vyre_dispatcher_submit_mapped(vyre_dispatcher *dispatcher, vyre_queue_ticket ticket,
+                                          uint32_t item_count, vyre_diag *diag)
+{
+    vy_mk_queue *q = NULL;
+    vyre_result code = hold_any(dispatcher, ticket, &q, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    if (q->state != VY_MK_MAPPED) {
+        let_go(dispatcher, q);
+        return vy_invalid(diag, "the ticket's queue is not being written. Fix: take it from "
+                                "vyre_dispatcher_map, and submit it once");
+    }
+    code = vy_mk_queue_unmap(dispatcher, q, item_count, diag);
+    if (code == VYRE_OK && q->state == VY_MK_READY) {
+        code = vy_mk_queue_launch(dispatcher, q, diag);
+    }
+    let_go(dispatcher, q);
+    return code;
+}
+
 vyre_result vyre_dispatcher_submit_ring(vyre_dispatcher *dispatcher, void *ring, size_t size,
                                         const vyre_queue_params *params,
                                         vyre_queue_ticket *out_ticket, vyre_diag *diag)
@@ -311,47 +423,6 @@ vyre_result vyre_dispatcher_submit_ring(vyre_dispatcher *dispatcher, void *ring,
     vyre_result code = check_dispatcher(dispatcher, diag);
     return code == VYRE_OK ? submit(dispatcher, NULL, 0, true, ring, size, params, out_ticket, diag)
                            : code;
-}
-
-/* The ticket's queue, driven by this thread from then on. Errors: INVALID_ARGUMENT: stale or
- * another's; BUSY: another thread drives it. */
-static vyre_result hold(vyre_dispatcher *d, vyre_queue_ticket ticket, vy_mk_queue **out_queue,
-                        vyre_diag *diag)
-{
-    vyre_result code = check_dispatcher(d, diag);
-    if (code != VYRE_OK) {
-        return code;
-    }
-    vy_diag_clear(diag);
-    uint64_t index = (ticket.bits & 0xff) - 1;
-    vy_mutex_lock(&d->mutex);
-    vy_mk_queue *q = index < d->queue_count ? &d->queues[index] : NULL;
-    bool is_stale = !q || ticket.bits >> 48 != d->id || q->state == VY_MK_FREE ||
-                    q->state == VY_MK_DROPPED || q->state == VY_MK_SET_UP ||
-                    q->serial != (ticket.bits >> 8 & 0xffffffffffu);
-    bool is_busy = !is_stale && q->is_driven;
-    if (!is_stale && !is_busy) {
-        q->is_driven = true;
-    }
-    vy_mutex_unlock(&d->mutex);
-    if (is_stale) {
-        return vy_invalid(diag,
-                          "the ticket is stale or another dispatcher's. Fix: use each ticket until "
-                          "it was waited for or dropped, and no longer");
-    }
-    if (is_busy) {
-        return vy_diag_set(diag, VYRE_ERROR_BUSY, (vy_loc){0, 0},
-                           "another thread waits for this queue. Fix: let one thread wait for it");
-    }
-    *out_queue = q;
-    return VYRE_OK;
-}
-
-static void let_go(vyre_dispatcher *d, vy_mk_queue *q)
-{
-    vy_mutex_lock(&d->mutex);
-    q->is_driven = false;
-    vy_mutex_unlock(&d->mutex);
 }
 
 vyre_result vyre_dispatcher_poll(vyre_dispatcher *dispatcher, vyre_queue_ticket ticket,
@@ -426,7 +497,7 @@ vyre_result vyre_dispatcher_drop(vyre_dispatcher *dispatcher, vyre_queue_ticket 
                                  vyre_diag *diag)
 {
     vy_mk_queue *q = NULL;
-    vyre_result code = hold(dispatcher, ticket ? *ticket : (vyre_queue_ticket){0}, &q, diag);
+    vyre_result code = hold_any(dispatcher, ticket ? *ticket : (vyre_queue_ticket){0}, &q, diag);
     if (code == VYRE_OK) {
         leave(dispatcher, q);
         *ticket = (vyre_queue_ticket){0};

@@ -9,7 +9,7 @@ static bool may_run_again(const vy_mk_queue *q)
     uint32_t attempt = q->was_recovered ? 2 : 1;
     uint32_t done = q->report.launches ? vy_mk_get(q->memory.control, VYRE_CONTROL_DONE_COUNT) : 0;
     bool is_idempotent = !q->is_ring && q->survey.is_idempotent;
-    return !q->params.bindings &&
+    return !q->params.bindings && !q->is_in_place &&
            vy_mk_may_retry(VY_MK_FAILURE_DEVICE_LOSS, attempt, done, is_idempotent);
 }
 

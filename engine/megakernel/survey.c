@@ -1,38 +1,45 @@
-/* The opcodes of a queue, and whether its items can touch anything in common. */
+/* The opcodes of a queue, and whether its items touch anything in common: what every queue pays
+ * for, so a pass over the items each, without memory where handles are small. */
 #include "engine/megakernel/queue_plan.h"
 
 #include <string.h>
 
-#define SMALL_OPCODES 4096u /* counted without looking them up */
+/* ---- Opcodes --------------------------------------------------------------------------------- */
 
-typedef struct counter {
-    vy_mk_survey *survey;
-    uint8_t small[SMALL_OPCODES]; /* place + 1 */
-} counter;
-
-/* The place of an opcode, a new one where it is new; VY_MK_ARRANGE_OPCODES: there are too many. */
-static uint32_t place_of(counter *c, uint32_t opcode)
+/* The place of an opcode, a new one where it is new; VY_MK_SURVEY_OPCODES: there are too many. */
+static uint32_t place_of(vy_mk_survey *s, uint32_t opcode)
 {
-    vy_mk_survey *s = c->survey;
-    if (opcode < SMALL_OPCODES && c->small[opcode]) {
-        return c->small[opcode] - 1u;
+    if (opcode < VY_MK_SMALL_OPCODES && s->small[opcode]) {
+        return s->small[opcode] - 1u;
     }
     uint32_t known =
-        s->opcode_count < VY_MK_ARRANGE_OPCODES ? s->opcode_count : VY_MK_ARRANGE_OPCODES;
+        s->opcode_count < VY_MK_SURVEY_OPCODES ? s->opcode_count : VY_MK_SURVEY_OPCODES;
     uint32_t at = 0;
     while (at < known && s->opcodes[at] != opcode) {
         at++;
     }
     if (at == known) {
-        if (known == VY_MK_ARRANGE_OPCODES) {
-            s->opcode_count = VY_MK_ARRANGE_OPCODES + 1;
-            return VY_MK_ARRANGE_OPCODES;
+        if (known == VY_MK_SURVEY_OPCODES) {
+            s->opcode_count = VY_MK_SURVEY_OPCODES + 1;
+            return VY_MK_SURVEY_OPCODES;
         }
         s->opcodes[at] = opcode;
         s->opcode_count++;
     }
-    if (opcode < SMALL_OPCODES) {
-        c->small[opcode] = (uint8_t)(at + 1);
+    if (opcode < VY_MK_SMALL_OPCODES) {
+        s->small[opcode] = (uint8_t)(at + 1);
+    }
+    return at;
+}
+
+uint32_t vy_mk_survey_place(const vy_mk_survey *s, uint32_t opcode)
+{
+    if (opcode < VY_MK_SMALL_OPCODES) {
+        return s->small[opcode] - 1u;
+    }
+    uint32_t at = 0;
+    while (s->opcodes[at] != opcode) {
+        at++;
     }
     return at;
 }
@@ -58,163 +65,208 @@ static vyre_result refuse(uint32_t opcode, uint32_t item, vyre_diag *diag)
 
 /* What a new opcode says of the whole queue. */
 static void note(const vy_mk_effects *table, const vyre_handler *handlers, uint32_t handler_count,
-                 uint32_t opcode, vy_mk_survey *s)
+                 uint32_t opcode, uint32_t at, vy_mk_survey *s)
 {
     const uint32_t once = VY_MK_PURE | VY_MK_IDEMPOTENT;
+    uint32_t effects = vy_mk_effects_find(table, opcode);
     s->has_packed = s->has_packed || opcode == VYRE_OPCODE_PACKED_SLOT;
     s->has_requeues = s->has_requeues || requeues(handlers, handler_count, opcode);
-    s->is_idempotent = s->is_idempotent && (vy_mk_effects_find(table, opcode) & once);
+    s->is_idempotent = s->is_idempotent && (effects & once);
+    if (at < VY_MK_SURVEY_OPCODES) {
+        s->effects[at] = effects;
+    }
 }
 
 vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *handlers,
                                uint32_t handler_count, const vyre_work_item *items, uint32_t count,
-                               vy_mk_survey *out_survey, vyre_diag *diag)
+                               vy_mk_survey *s, vyre_diag *diag)
 {
-    counter c = {.survey = out_survey};
-    memset(out_survey, 0, sizeof *out_survey);
-    out_survey->is_idempotent = true;
-    uint32_t last = 0, at = VY_MK_ARRANGE_OPCODES;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t opcode = items[i].opcode;
-        if (at == VY_MK_ARRANGE_OPCODES || opcode != last) {
-            uint32_t before = out_survey->opcode_count;
-            at = place_of(&c, opcode);
-            last = opcode;
-            if (at == before || at == VY_MK_ARRANGE_OPCODES) {
-                if (!vyre_opcode_is_publishable(opcode)) {
-                    return refuse(opcode, i, diag);
-                }
-                note(table, handlers, handler_count, opcode, out_survey);
+    memset(s, 0, sizeof *s);
+    s->is_idempotent = true;
+    for (uint32_t i = 0; i < count;) {
+        uint32_t opcode = items[i].opcode, first = i, before = s->opcode_count;
+        do {
+            i++;
+        } while (i < count && items[i].opcode == opcode);
+        uint32_t at = place_of(s, opcode);
+        if (at == before || at == VY_MK_SURVEY_OPCODES) {
+            if (!vyre_opcode_is_publishable(opcode)) {
+                return refuse(opcode, first, diag);
             }
+            note(table, handlers, handler_count, opcode, at, s);
         }
-        if (at < VY_MK_ARRANGE_OPCODES) {
-            out_survey->counts[at]++;
+        if (at < VY_MK_SURVEY_OPCODES) {
+            s->counts[at] += i - first;
         }
     }
     return VYRE_OK;
 }
 
-/* ---- Disjoint items -------------------------------------------------------------------------- */
+/* ---- What items touch ------------------------------------------------------------------------ */
 
 #define MAX_BITS_PER_ITEM 64u
-
-/* A bit for each handle up to the largest. */
-typedef struct handles {
-    uint64_t *bits;
-    uint64_t size;
-} handles;
-
-static bool is_set(const handles *h, uint32_t handle)
-{
-    return handle < h->size && (h->bits[handle / 64] >> handle % 64 & 1);
-}
-
-/* False where the bit was set before. */
-static bool set(handles *h, uint32_t handle)
-{
-    uint64_t bit = (uint64_t)1 << handle % 64, before = h->bits[handle / 64];
-    h->bits[handle / 64] = before | bit;
-    return !(before & bit);
-}
-
-/* What handlers of this effect touch is named by input and output alone. */
-static bool is_named(uint32_t effects)
-{
-    return !(effects & (VY_MK_READS_CONTROL | VY_MK_WRITES_CONTROL | VY_MK_ORDERS_ALL));
-}
+#define FEW_WORDS         64u
 
 #define READS  (VY_MK_READS_INPUT | VY_MK_READS_OUTPUT)
 #define WRITES (VY_MK_WRITES_INPUT | VY_MK_WRITES_OUTPUT)
 
-/* What any of the queue's items does to what its handles name; false where handles do not name all.
+enum { READ = 1, WRITTEN = 2 };
+
+/* Which handles the items before read and wrote: two bits each, or a table where handles are large.
  */
-static bool find_effects(const vy_mk_effects *table, const vy_mk_survey *survey,
-                         uint32_t *out_effects)
+typedef struct touched {
+    uint64_t *bits;
+    uint64_t *slots; /* handle << 2 | READ | WRITTEN; 0: free */
+    uint32_t mask;
+} touched;
+
+static uint64_t *slot_of(const touched *t, uint32_t handle)
 {
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < survey->opcode_count; i++) {
-        uint32_t opcode = survey->opcodes[i], effects = vy_mk_effects_find(table, opcode);
-        bool is_builtin = vyre_opcode_is_system(opcode);
-        if (!is_named(effects) || (is_builtin && opcode != VYRE_OPCODE_NOP)) {
-            return false;
-        }
-        all |= effects & VY_MK_OPAQUE ? READS | WRITES : effects & (READS | WRITES);
+    uint32_t at = (handle * 0x9e3779b1u >> 7) & t->mask;
+    while (t->slots[at] && t->slots[at] >> 2 != handle) {
+        at = (at + 1) & t->mask;
     }
-    *out_effects = all;
+    return &t->slots[at];
+}
+
+static uint32_t how(const touched *t, uint32_t handle)
+{
+    return t->bits ? t->bits[handle / 32] >> handle % 32 * 2 & 3
+                   : (uint32_t)(*slot_of(t, handle) & 3);
+}
+
+static void mark(touched *t, uint32_t handle, uint32_t ways)
+{
+    if (t->bits) {
+        t->bits[handle / 32] |= (uint64_t)ways << handle % 32 * 2;
+    } else {
+        uint64_t *slot = slot_of(t, handle);
+        *slot |= (uint64_t)handle << 2 | ways;
+    }
+}
+
+static bool clashes(uint32_t before, uint32_t ways)
+{
+    return (before & WRITTEN) || (before && (ways & WRITTEN));
+}
+
+/* False where the item touches what one before wrote, or writes what one before touched. */
+static bool is_apart(touched *t, const vyre_work_item *item, uint32_t effects)
+{
+    uint32_t input =
+        (effects & VY_MK_READS_INPUT ? READ : 0u) | (effects & VY_MK_WRITES_INPUT ? WRITTEN : 0u);
+    uint32_t output =
+        (effects & VY_MK_READS_OUTPUT ? READ : 0u) | (effects & VY_MK_WRITES_OUTPUT ? WRITTEN : 0u);
+    if ((input && clashes(how(t, item->input), input)) ||
+        (output && clashes(how(t, item->output), output))) {
+        return false;
+    }
+    if (input) {
+        mark(t, item->input, input);
+    }
+    if (output) {
+        mark(t, item->output, output);
+    }
     return true;
 }
 
-/* Each handle that is written stands in one item alone. */
-static bool write_apart(const handles *written, const vyre_work_item *items, uint32_t count,
-                        uint32_t effects)
+/* What all items read lies on one side of what all write, and what they write ascends: nothing else
+ * has to be looked at. `all`: effects of any of them. */
+static bool is_apart_by_ranges(const vyre_work_item *items, uint32_t count, uint32_t all)
 {
-    handles w = *written;
-    for (uint32_t i = 0; i < count; i++) {
-        if ((effects & VY_MK_WRITES_OUTPUT) && !set(&w, items[i].output)) {
-            return false;
-        }
-        if ((effects & VY_MK_WRITES_INPUT) &&
-            (items[i].input != items[i].output || !(effects & VY_MK_WRITES_OUTPUT)) &&
-            !set(&w, items[i].input)) {
-            return false;
-        }
+    uint32_t first = UINT32_MAX, last = 0, broken = 0;
+    if ((all & (READS | WRITES)) & ~(uint32_t)(VY_MK_READS_INPUT | VY_MK_WRITES_OUTPUT)) {
+        return false;
     }
-    /* What is read and not written by the same item. */
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(effects & VY_MK_WRITES_INPUT) && (effects & VY_MK_READS_INPUT) &&
-            items[i].input != items[i].output && is_set(&w, items[i].input)) {
-            return false;
-        }
-        if (!(effects & VY_MK_WRITES_OUTPUT) && (effects & VY_MK_READS_OUTPUT) &&
-            items[i].input != items[i].output && is_set(&w, items[i].output)) {
-            return false;
-        }
+    for (uint32_t i = 1; i < count; i++) {
+        broken |= items[i].output <= items[i - 1].output;
     }
-    return true;
+    if (broken) {
+        return false;
+    }
+    for (uint32_t i = 0; (all & VY_MK_READS_INPUT) && i < count; i++) {
+        first = items[i].input < first ? items[i].input : first;
+        last = items[i].input > last ? items[i].input : last;
+    }
+    return !(all & VY_MK_READS_INPUT) || last < items[0].output || first > items[count - 1].output;
+}
+
+static bool make_touched(touched *t, vy_arena *arena, uint64_t *few, const vyre_work_item *items,
+                         uint32_t count)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t larger = items[i].input > items[i].output ? items[i].input : items[i].output;
+        largest = larger > largest ? larger : largest;
+    }
+    if (largest / MAX_BITS_PER_ITEM <= count) {
+        uint32_t words = largest / 32 + 1;
+        t->bits = words <= FEW_WORDS ? few : vy_arena_alloc(arena, words, sizeof *t->bits);
+        return t->bits != NULL;
+    }
+    uint64_t size = 64;
+    while (size < (uint64_t)count * 4) {
+        size *= 2;
+    }
+    t->mask = (uint32_t)(size - 1);
+    t->slots = size <= UINT32_MAX ? vy_arena_alloc(arena, (size_t)size, sizeof *t->slots) : NULL;
+    return t->slots != NULL;
+}
+
+/* What handlers of these effects touch is named by input and output alone. */
+static bool is_named(uint32_t opcode, uint32_t effects)
+{
+    return !(effects & (VY_MK_READS_CONTROL | VY_MK_WRITES_CONTROL | VY_MK_ORDERS_ALL)) &&
+           (!vyre_opcode_is_system(opcode) || opcode == VYRE_OPCODE_NOP);
 }
 
 /* All items are of one opcode whose items may run in any order. */
-static bool is_commutative(const vy_mk_effects *table, const vy_mk_survey *survey)
+static bool is_commutative(const vy_mk_survey *survey)
 {
     const uint32_t others = VY_MK_READS_INPUT | VY_MK_WRITES_INPUT | VY_MK_READS_CONTROL |
                             VY_MK_WRITES_CONTROL | VY_MK_ORDERS_ALL;
-    uint32_t effects = vy_mk_effects_find(table, survey->opcodes[0]);
-    return survey->opcode_count == 1 && (effects & VY_MK_COMMUTATIVE) && !(effects & others);
+    return survey->opcode_count == 1 && (survey->effects[0] & VY_MK_COMMUTATIVE) &&
+           !(survey->effects[0] & others);
 }
 
-vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_effects *table, const vy_mk_survey *survey,
+vy_mk_relation vy_mk_relate(vy_arena *arena, const vy_mk_survey *survey,
                             const vyre_work_item *items, uint32_t count)
 {
-    uint32_t effects = 0, largest = 0;
+    uint32_t effects[VY_MK_SURVEY_OPCODES], all = 0;
+    bool each_writes = true;
     if (count < 2) {
         return VY_MK_DISJOINT;
     }
-    if (survey->opcode_count > VY_MK_ARRANGE_OPCODES) {
+    if (survey->opcode_count > VY_MK_SURVEY_OPCODES) {
         return VY_MK_UNKNOWN;
     }
-    if (is_commutative(table, survey)) {
+    if (is_commutative(survey)) {
         return VY_MK_UNORDERED;
     }
-    if (!find_effects(table, survey, &effects)) {
+    for (uint32_t o = 0; o < survey->opcode_count; o++) {
+        uint32_t e = survey->effects[o];
+        if (!is_named(survey->opcodes[o], e)) {
+            return VY_MK_UNKNOWN;
+        }
+        effects[o] = e & VY_MK_OPAQUE ? READS | WRITES : e & (READS | WRITES);
+        each_writes = each_writes && (effects[o] & WRITES);
+        all |= effects[o];
+    }
+    if (!(all & WRITES)) {
+        return VY_MK_UNORDERED;
+    }
+    if (each_writes && is_apart_by_ranges(items, count, all)) {
+        return VY_MK_DISJOINT;
+    }
+    uint64_t few[FEW_WORDS] = {0};
+    touched t = {NULL, NULL, 0};
+    if (!make_touched(&t, arena, few, items, count)) {
         return VY_MK_UNKNOWN;
-    }
-    if (!(effects & WRITES)) {
-        return VY_MK_UNORDERED;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t in = effects & VY_MK_WRITES_INPUT ? items[i].input : 0;
-        uint32_t out = effects & VY_MK_WRITES_OUTPUT ? items[i].output : 0;
-        uint32_t larger = in > out ? in : out;
-        largest = larger > largest ? larger : largest;
+        if (!is_apart(&t, &items[i], effects[vy_mk_survey_place(survey, items[i].opcode)])) {
+            return VY_MK_UNKNOWN;
+        }
     }
-    if (largest / MAX_BITS_PER_ITEM > count) {
-        return VY_MK_UNKNOWN;
-    }
-    handles written = {NULL, (uint64_t)largest + 1};
-    uint64_t few[64] = {0};
-    written.bits = largest < 64 * VY_COUNT_OF(few)
-                       ? few
-                       : vy_arena_alloc(arena, largest / 64 + 1, sizeof *written.bits);
-    return written.bits && write_apart(&written, items, count, effects) ? VY_MK_DISJOINT
-                                                                        : VY_MK_UNKNOWN;
+    return each_writes ? VY_MK_DISJOINT : VY_MK_UNORDERED;
 }

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define ALL_FLAGS (VYRE_BUFFER_UNINITIALIZED | VYRE_BUFFER_MAPPABLE | VYRE_BUFFER_DEVICE_ONLY)
+#define MAPPED    (VYRE_BUFFER_MAPPABLE | VYRE_BUFFER_READBACK)
+#define ALL_FLAGS (VYRE_BUFFER_UNINITIALIZED | VYRE_BUFFER_DEVICE_ONLY | MAPPED)
+#define OF_DEVICE (VYRE_BUFFER_MAPPABLE | VYRE_BUFFER_DEVICE_ONLY)
 #define FULL_USAGE                                                                                 \
     (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
      VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |                      \
@@ -49,8 +51,9 @@ vyre_result vy_resident_import(vyre_device *device, VkBuffer buffer, uint64_t si
 static vyre_result make_block(vyre_device *device, uint32_t flags, vy_slot_contents *contents,
                               vyre_diag *diag)
 {
-    vy_memory_kind kind =
-        flags & VYRE_BUFFER_DEVICE_ONLY ? VY_MEMORY_DEVICE_ONLY : VY_MEMORY_DEVICE;
+    vy_memory_kind kind = flags & VYRE_BUFFER_READBACK      ? VY_MEMORY_READBACK
+                          : flags & VYRE_BUFFER_DEVICE_ONLY ? VY_MEMORY_DEVICE_ONLY
+                                                            : VY_MEMORY_DEVICE;
     vyre_result code = VYRE_ERROR_DEVICE_OUT_OF_MEMORY;
     if (flags & VYRE_BUFFER_MAPPABLE) {
         code = vy_block_create(device, VY_MEMORY_MAPPABLE, contents->size, contents->name,
@@ -82,6 +85,11 @@ vyre_result vyre_buffer_create(vyre_device *device, const vyre_buffer_params *pa
     if (params->flags & ~ALL_FLAGS) {
         return vy_invalid(diag, "flags 0x%x are not known. Fix: use VYRE_BUFFER_* alone",
                           (unsigned)(params->flags & ~ALL_FLAGS));
+    }
+    if ((params->flags & VYRE_BUFFER_READBACK) && (params->flags & OF_DEVICE)) {
+        return vy_invalid(diag,
+                          "the buffer is to lie in the host's memory and in the device's. Fix: use "
+                          "VYRE_BUFFER_READBACK without MAPPABLE and DEVICE_ONLY");
     }
     vyre_result code = vy_check_lost(device, diag);
     if (code != VYRE_OK) {
@@ -165,10 +173,10 @@ vyre_result vyre_buffer_query_size(vyre_device *device, vyre_buffer buffer, uint
 /* The mapped block of a pinned buffer. */
 static vyre_result check_mapped(const vy_slot_contents *contents, vyre_diag *diag)
 {
-    if (!(contents->flags & VYRE_BUFFER_MAPPABLE)) {
+    if (!(contents->flags & MAPPED)) {
         return vy_invalid(diag,
                           "the buffer \"%s\" was not made to be mapped. Fix: create it with "
-                          "VYRE_BUFFER_MAPPABLE",
+                          "VYRE_BUFFER_MAPPABLE or VYRE_BUFFER_READBACK",
                           contents->name);
     }
     if (contents->size > 0 && !contents->block.mapped) {

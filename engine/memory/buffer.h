@@ -12,6 +12,7 @@ typedef struct vy_resident {
     uint64_t size;
     VkBufferUsageFlags usage;
     VkDeviceAddress address; /* 0: only by descriptors */
+    bool is_mapped;          /* the host may read and write it in place */
 } vy_resident;
 
 vyre_result vy_slot_table_create(vyre_device *device, vy_slot_table **out_table, vyre_diag *diag);

@@ -320,8 +320,8 @@ vyre_result vy_resident_acquire_locked(vyre_device *device, vyre_buffer buffer, 
         return VYRE_ERROR_INVALID_ARGUMENT;
     }
     s->pins++;
-    *out = (vy_resident){index_of(buffer), s->contents.buffer, s->contents.size, s->contents.usage,
-                         s->contents.address};
+    *out = (vy_resident){index_of(buffer),  s->contents.buffer,  s->contents.size,
+                         s->contents.usage, s->contents.address, s->contents.block.mapped != NULL};
     return VYRE_OK;
 }
 

@@ -23,6 +23,11 @@ typedef struct vyre_buffer {
  * buffer goes to the next type of memory that can hold it, which is counted. */
 #define VYRE_BUFFER_DEVICE_ONLY 4u
 
+/* In the host's memory, mapped and cached: for little that the device writes and the host reads, or
+ * the other way round. What kernels do with it goes over the bus. Not with MAPPABLE or DEVICE_ONLY.
+ */
+#define VYRE_BUFFER_READBACK 8u
+
 typedef struct vyre_buffer_params {
     uint32_t struct_size;
     uint32_t flags;   /* VYRE_BUFFER_* */
@@ -53,9 +58,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_release(vyre_device *device, vyre_bu
                                                     vyre_diag *diag);
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_query_size(vyre_device *device, vyre_buffer buffer,
                                                        uint64_t *out_size, vyre_diag *diag);
-/* The memory of a MAPPABLE buffer, until it is destroyed. The host must not touch what work in
- * flight uses; what it writes before a dispatch is submitted the dispatch sees, and what a dispatch
- * wrote it sees once that has been waited for, both after vyre_buffer_sync_mapped where
+/* The memory of a MAPPABLE or READBACK buffer, until it is destroyed. The host must not touch what
+ * work in flight uses; what it writes before a dispatch is submitted the dispatch sees, and what a
+ * dispatch wrote it sees once that has been waited for, both after vyre_buffer_sync_mapped where
  * *out_is_coherent (may be NULL) is 0. Errors: UNSUPPORTED_FEATURE (no such memory),
  * INVALID_ARGUMENT.
  */

@@ -134,8 +134,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_warm_up(vyre_dispatcher *dispatc
 #define VYRE_QUEUE_KEEP_DUPLICATES 2u
 /* All exact duplicates but the first are dropped, whatever they do: for queues that are sets. */
 #define VYRE_QUEUE_PRUNE_ALL 4u
-/* Items are not arranged by opcode within what may run together. */
-#define VYRE_QUEUE_KEEP_ORDER 8u
+/* Items that may run together are arranged by opcode, so that neighbouring invocations run the same
+ * handler: for handlers that take long, since it costs the host some nanoseconds an item. */
+#define VYRE_QUEUE_ARRANGE 8u
 /* No kernel of its own for a queue of one opcode. */
 #define VYRE_QUEUE_NO_SPECIAL 16u
 /* Drained as a ring of slots whose statuses are read back and counted beside the counters. */
@@ -256,8 +257,10 @@ typedef struct vyre_queue_report {
     vyre_ring_counts statuses;
 
     uint32_t lineage_items, lineage_opcode_count; /* 0: none */
-    vyre_fault_record record; /* of the first handler that trapped or used up a loop; its item and
-                                 those not taken by then remain, and the queue has ended */
+    /* Of the first handler that trapped or used up a loop, its place in the draining program. Its
+     * item ends by what the handler gives; the launch goes on to its end, and the queue has ended
+     * with it: items not taken by then remain. */
+    vyre_fault_record record;
 
     /* The host's time: duplicates and dependencies; arranging and encoding; making programs and
      * pipelines, 0 where none was made; lineage; from the first submission to results; in all. */
@@ -331,6 +334,20 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_submit_ring(vyre_dispatcher *dis
                                                             const vyre_queue_params *params,
                                                             vyre_queue_ticket *out_ticket,
                                                             vyre_diag *diag);
+/* A queue whose items the caller writes where the device reads them: nothing is copied, and the
+ * items are not looked at. They are independent, drained in any order, and their opcodes are the
+ * caller's to get right: what nobody has becomes a fault, packed slots and handlers that requeue
+ * too. *out_items: room for as many, until they are submitted. It may be memory that is slow to
+ * read: write it once, in order. The ticket is for submit_mapped, or vyre_dispatcher_drop. */
+VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_map(vyre_dispatcher *dispatcher, uint32_t count,
+                                                    const vyre_queue_params *params,
+                                                    vyre_work_item **out_items,
+                                                    vyre_queue_ticket *out_ticket, vyre_diag *diag);
+/* The first `count` of them were written. The ticket is then as one of vyre_dispatcher_submit,
+ * whose time begins now. After errors it is as before. */
+VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_submit_mapped(vyre_dispatcher *dispatcher,
+                                                              vyre_queue_ticket ticket,
+                                                              uint32_t count, vyre_diag *diag);
 /* Never blocks, but for callbacks. *out_is_done 1: waiting gives the result at once. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_poll(vyre_dispatcher *dispatcher,
                                                      vyre_queue_ticket ticket, int *out_is_done,

@@ -35,13 +35,18 @@ static void test_buffer_flags_are_checked(void **state)
     vyre_buffer_params params;
     vyre_buffer_params_init(&params);
     params.size = 16;
-    params.flags = 8;
-    vyre_buffer buffer = {5};
+    static const uint32_t bad[] = {16, VYRE_BUFFER_READBACK | VYRE_BUFFER_MAPPABLE,
+                                   VYRE_BUFFER_READBACK | VYRE_BUFFER_DEVICE_ONLY, UINT32_MAX};
+    vyre_buffer buffer;
     vyre_diag diag;
-    assert_int_equal(vyre_buffer_create(device, &params, &buffer, &diag),
-                     VYRE_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(buffer.bits, 0);
-    for (uint32_t flags = 0; flags < 8; flags++) {
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+        buffer.bits = 5;
+        params.flags = bad[b];
+        assert_int_equal(vyre_buffer_create(device, &params, &buffer, &diag),
+                         VYRE_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(buffer.bits, 0);
+    }
+    for (uint32_t flags = 0; flags < 10; flags++) {
         buffer = make(device, 20, flags);
         uint32_t words[5] = {1, 2, 3, 4, 5}, zeros[5] = {0};
         assert_int_equal(vyre_buffer_download(device, buffer, 0, words, 20, &diag), VYRE_OK);
@@ -58,11 +63,13 @@ static void test_mapped_buffer_is_seen_both_ways(void **state)
 {
     (void)state;
     NEED_DEVICE();
-    for (int loose = 0; loose < 2; loose++) {
+    for (int round = 0; round < 4; round++) {
+        int loose = round % 2;
         layer_reset();
         layer.no_coherent_memory = loose;
         vyre_device *device = engine_open(1);
-        vyre_buffer buffer = make(device, 40, VYRE_BUFFER_MAPPABLE);
+        vyre_buffer buffer =
+            make(device, 40, round < 2 ? VYRE_BUFFER_MAPPABLE : VYRE_BUFFER_READBACK);
         void *data = NULL, *again = NULL;
         int coherent = 7;
         vyre_diag diag;

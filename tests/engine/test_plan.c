@@ -225,7 +225,7 @@ static void test_plan_orders_transfers_with_dispatches(void **state)
     s.input.prologue_count = 3;
     s.input.epilogue = epilogue;
     s.input.epilogue_count = 2;
-    s.input.has_host_end = true;
+    s.input.host_reads = (uint64_t)1 << VY_MEM_READBACK;
     /* The second fill hits what was copied; the copies back do not wait for each other. */
     assert_string_equal(letters(&s), "CFBFBDBCCB");
     const vy_command *c = s.plan.commands.data;
@@ -237,6 +237,25 @@ static void test_plan_orders_transfers_with_dispatches(void **state)
     assert_int_equal(c[6].barrier.dst, VY_STAGE_TRANSFER);
     assert_int_equal(c[9].barrier.dst, VY_STAGE_HOST);
     assert_true(c[9].barrier.src_writes & VY_STAGE_TRANSFER);
+    finish(&s);
+}
+
+static void test_plan_ends_with_what_the_host_reads_in_place(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 1);
+    touch(&s, 0, 1, 6);
+    s.input.host_reads = 2; /* binding 1, which is written */
+    assert_string_equal(letters(&s), "DB");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[1].barrier.src_writes, VY_STAGE_COMPUTE);
+    assert_int_equal(c[1].barrier.dst, VY_STAGE_HOST);
+    finish(&s);
+    start(&s, 1);
+    touch(&s, 0, 1, 6);
+    s.input.host_reads = 1; /* binding 0, which is read alone */
+    assert_string_equal(letters(&s), "D");
     finish(&s);
 }
 
@@ -262,7 +281,8 @@ static void test_plan_judges_each_pass(void **state)
     s.input.until = 2;
     s.input.is_start = false;
     s.input.before = VY_BORDER_ENGINE;
-    s.input.reads_state = s.input.has_host_end = true;
+    s.input.reads_state = true;
+    s.input.host_reads = (uint64_t)1 << VY_MEM_READBACK;
     assert_string_equal(letters(&s), "BIBJBCB");
     c = s.plan.commands.data;
     assert_true(c[0].barrier.src & VY_STAGE_COMPUTE && c[0].barrier.src & VY_STAGE_TRANSFER);
@@ -393,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_plan_follows_aliased_bindings),
         cmocka_unit_test(test_plan_orders_transfers_with_dispatches),
         cmocka_unit_test(test_plan_judges_each_pass),
+        cmocka_unit_test(test_plan_ends_with_what_the_host_reads_in_place),
         cmocka_unit_test(test_plan_waits_at_the_borders),
         cmocka_unit_test(test_plan_serializes_on_demand),
         cmocka_unit_test(test_plan_stamps_four_times),

@@ -196,7 +196,8 @@ void rig_check_sums(const vyre_queue_report *r)
     assert_int_equal(r->processed + r->denied + r->faulted + r->remaining, r->given);
     assert_int_equal(r->published + r->deduped, r->given);
     assert_true(r->unknown <= r->faulted);
-    assert_true(r->plan_ns + r->publish_ns + r->dispatch_ns <= r->wall_ns);
+    assert_true(r->plan_ns + r->publish_ns + r->compile_ns + r->lineage_ns + r->dispatch_ns <=
+                r->wall_ns);
     assert_true(r->occupancy_proxy_bps <= 10000 && r->frontier_density_bps <= 10000 &&
                 r->lane_busy_bps <= 10000);
     assert_int_equal(r->moved_size, r->upload_size + r->readback_size);

@@ -179,6 +179,8 @@ static uint32_t list_buffers(drain_queue *q, words out[MAX_BINDINGS])
         (words){q->ring, is_ring ? q->slot_count * VYRE_SLOT_WORDS : q->slot_count};
     out[VY_DRAIN_DEBUG_LOG] = (words){q->log, DRAIN_LOG_WORDS};
     out[VY_DRAIN_IO] = (words){q->io, q->io_count * VYRE_IO_WORDS};
+    out[VY_DRAIN_RESULT] = (words){q->result, DRAIN_CONTROL_WORDS};
+    q->control[VY_DRAIN_LEFT] = 0;
     if (q->how.in_waves) {
         out[count++] = (words){q->bounds, q->wave_count + 1};
         out[count++] = (words){NULL, UINT32_MAX};
@@ -200,6 +202,16 @@ static void list_params(const drain_queue *q, uint32_t out[MAX_PARAMS])
     out[VY_DRAIN_PRIORITY] = q->priority;
     out[VY_DRAIN_WAVES] = q->wave_count;
     memcpy(out + VY_DRAIN_PARAMS, q->params, sizeof q->params);
+}
+
+/* The last workgroup left the words of control as they are. */
+static void check_result(const drain_queue *q, uint32_t groups)
+{
+    uint32_t launches = q->how.in_waves ? q->wave_count : 1;
+    assert_int_equal(q->control[VY_DRAIN_LEFT], groups * (q->how.in_waves ? q->passes : 1));
+    if (launches) {
+        assert_memory_equal(q->control, q->result, sizeof q->control);
+    }
 }
 
 void drain_on_interpreter(drain_queue *q, uint32_t groups)
@@ -229,6 +241,8 @@ void drain_on_interpreter(drain_queue *q, uint32_t groups)
     if (report.race_count) {
         fail_msg("%u: %s", (unsigned)report.first_race.line, report.first_race.message);
     }
+    q->passes = report.passes;
+    check_result(q, groups);
 }
 
 void drain_on_device(drain_queue *q, uint32_t groups)
@@ -261,6 +275,8 @@ void drain_on_device(drain_queue *q, uint32_t groups)
         fail_msg("%s", diag.message);
     }
     assert_int_equal(report.record.kind, VYRE_RECORD_NONE);
+    q->passes = report.passes;
+    check_result(q, groups);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

@@ -24,9 +24,11 @@ typedef struct drain_queue {
     uint32_t *bounds; /* wave_count + 1 */
     uint32_t *extra[DRAIN_EXTRA];
     uint32_t extra_counts[DRAIN_EXTRA];        /* words; 0: there is none */
+    uint32_t passes;                           /* of the last run */
     uint32_t io_count;                         /* requests that are bound */
     uint32_t params[DRAIN_EXTRA], param_count; /* words of the handlers' own */
-    uint32_t control[DRAIN_CONTROL_WORDS], log[DRAIN_LOG_WORDS], io[DRAIN_IO_WORDS];
+    uint32_t control[DRAIN_CONTROL_WORDS], result[DRAIN_CONTROL_WORDS], log[DRAIN_LOG_WORDS],
+        io[DRAIN_IO_WORDS];
 } drain_queue;
 
 typedef void (*drain_fn)(drain_queue *queue, uint32_t groups);

@@ -43,7 +43,7 @@ static uint32_t make_items(worker *w)
 
 static vyre_queue_params random_params(worker *w, vyre_binding *binding)
 {
-    static const uint32_t flags[] = {0, VYRE_QUEUE_INDEPENDENT, VYRE_QUEUE_KEEP_ORDER,
+    static const uint32_t flags[] = {0, VYRE_QUEUE_INDEPENDENT, VYRE_QUEUE_ARRANGE,
                                      VYRE_QUEUE_STRICT, VYRE_QUEUE_NO_SPECIAL};
     vyre_queue_params params;
     vyre_queue_params_init(&params);

@@ -185,7 +185,8 @@ static const char give_text[] = "program gives\n"
                                 "    return select(n < times, 256 + n % 2, 0)\n"
                                 "}\n"
                                 "kernel { }\n";
-static const vyre_handler give_handlers[] = {{20, "give", 0}, {21, "again", VYRE_EFFECT_REQUEUES}};
+static const vyre_handler give_handlers[] = {{20, "give", VYRE_EFFECT_REQUEUES},
+                                             {21, "again", VYRE_EFFECT_REQUEUES}};
 
 typedef struct given {
     uint32_t code, status, fault; /* of a slot */
@@ -557,7 +558,7 @@ static void test_drain_refuses_programs_that_leave_no_room(void **state)
                                         "param p%u : u32\n"};
     static const uint32_t most[] = {VYRE_MAX_BUFFERS - VY_DRAIN_WAVE_BINDINGS, VYRE_MAX_SHARED - 2,
                                     VYRE_MAX_PARAMS - VY_DRAIN_PARAMS};
-    static const char *const parts[] = {"19 buffers, and beside", "63 shared buffers",
+    static const char *const parts[] = {"18 buffers, and beside", "63 shared buffers",
                                         "251 params"};
     static const vyre_handler handlers[] = {{0x1000, "f", 0}};
     (void)state;

@@ -165,9 +165,10 @@ static void check_number(const json *j, const char *name, uint64_t value)
     N(waves)                                                                                       \
     N(epoch)                                                                                       \
     F(was_shut_down)
-#define BEHIND_STATUSES(N, T, F, S)                                                                \
+#define BEHIND_STATUSES(N)                                                                         \
     N(lineage_items)                                                                               \
-    N(lineage_opcode_count)                                                                        \
+    N(lineage_opcode_count)
+#define BEHIND_RECORD(N, T, F, S)                                                                  \
     T(plan_ns)                                                                                     \
     T(publish_ns)                                                                                  \
     T(compile_ns)                                                                                  \
@@ -206,6 +207,9 @@ static const char *const status_names[] = {
     "statuses.wait_io", "statuses.yield",      "statuses.requeue",    "statuses.fault",
     "statuses.unknown", "statuses.slot_count", "statuses.queue_depth"};
 
+static const char *const record_names[] = {"record.code", "record.line",    "record.column",
+                                           "record.pass", "record.segment", "record.invocation"};
+
 static vyre_queue_report filled(void)
 {
     vyre_queue_report report;
@@ -215,7 +219,8 @@ static vyre_queue_report filled(void)
 #define FLAG(name)   report.name = (int)(++value % 2);
 #define TEXT(name)   report.name = "the " #name;
     BEFORE_STATUSES(NUMBER, FLAG)
-    BEHIND_STATUSES(NUMBER, NUMBER, FLAG, TEXT)
+    BEHIND_STATUSES(NUMBER)
+    BEHIND_RECORD(NUMBER, NUMBER, FLAG, TEXT)
 #undef NUMBER
 #undef FLAG
 #undef TEXT
@@ -225,6 +230,13 @@ static vyre_queue_report filled(void)
     report.statuses.unknown = 2008;
     report.statuses.slot_count = 2009;
     report.statuses.queue_depth = 2010;
+    report.record = (vyre_fault_record){.kind = VYRE_RECORD_TRAP,
+                                        .code = 3000,
+                                        .line = 3001,
+                                        .column = 3002,
+                                        .pass = 3003,
+                                        .segment = 3004,
+                                        .invocation = 3005};
     report.moved_size = UINT64_MAX;
     report.given = UINT32_MAX;
     report.was_compiled = 1;
@@ -258,23 +270,44 @@ static void test_queue_report_prints_every_member(void **state)
         assert_string_equal(j.members[at++].name, status_names[i]);
         check_number(&j, status_names[i], 2000 + i);
     }
-    BEHIND_STATUSES(NUMBER, NUMBER, FLAG, TEXT)
+    BEHIND_STATUSES(NUMBER)
+    assert_string_equal(j.members[at++].name, "record.kind");
+    check(&j, "record.kind", "trap", 1);
+    for (uint32_t i = 0; i < VY_COUNT_OF(record_names); i++) {
+        assert_string_equal(j.members[at++].name, record_names[i]);
+        check_number(&j, record_names[i], 3000 + i);
+    }
+    BEHIND_RECORD(NUMBER, NUMBER, FLAG, TEXT)
 #undef NUMBER
 #undef FLAG
 #undef TEXT
     assert_int_equal(j.count, at);
 }
 
-/* A member that is added to the struct and not printed is more than its padding. */
+/* Where the next member must lie if there is none between. */
+static size_t next_place(size_t at, size_t alignment, size_t offset, size_t size)
+{
+    at = (at + alignment - 1) / alignment * alignment;
+    assert_int_equal(offset, at);
+    return at + size;
+}
+
+/* A member that is added to the struct and not printed moves what lies behind it, unless it is as
+ * small as the padding there. */
 static void test_queue_report_has_no_other_members(void **state)
 {
     (void)state;
-    size_t covered = sizeof(vyre_ring_counts);
-#define SIZE(name) covered += sizeof(((vyre_queue_report *)0)->name);
-    BEFORE_STATUSES(SIZE, SIZE)
-    BEHIND_STATUSES(SIZE, SIZE, SIZE, SIZE)
-#undef SIZE
-    assert_true(sizeof(vyre_queue_report) - covered <= 8);
+    size_t at = 0;
+#define PLACE(m)                                                                                   \
+    at = next_place(at, sizeof(((vyre_queue_report *)0)->m), offsetof(vyre_queue_report, m),       \
+                    sizeof(((vyre_queue_report *)0)->m));
+    BEFORE_STATUSES(PLACE, PLACE)
+    at = next_place(at, 4, offsetof(vyre_queue_report, statuses), sizeof(vyre_ring_counts));
+    BEHIND_STATUSES(PLACE)
+    at = next_place(at, 4, offsetof(vyre_queue_report, record), sizeof(vyre_fault_record));
+    BEHIND_RECORD(PLACE, PLACE, PLACE, PLACE)
+#undef PLACE
+    assert_int_equal(sizeof(vyre_queue_report), (at + 7) / 8 * 8);
 }
 
 static void test_queue_report_says_null_for_what_there_is_not(void **state)
@@ -286,17 +319,18 @@ static void test_queue_report_says_null_for_what_there_is_not(void **state)
     memset(&report, 0, sizeof report);
 #define NOTHING(name)
 #define TIME(name) report.name = VYRE_NS_NONE;
-    BEHIND_STATUSES(NOTHING, TIME, NOTHING, NOTHING)
+    BEHIND_RECORD(NOTHING, TIME, NOTHING, NOTHING)
 #undef TIME
     report.fault_slot = VYRE_DIAG_NONE;
     (void)vyre_queue_report_format_json(&report, text, sizeof text);
     parse(&j, text);
 #define NIL(name) check(&j, #name, "null", 0);
-    BEHIND_STATUSES(NOTHING, NIL, NOTHING, NIL)
+    BEHIND_RECORD(NOTHING, NIL, NOTHING, NIL)
 #undef NIL
 #undef NOTHING
     check(&j, "fault_slot", "null", 0);
     check(&j, "statuses", "null", 0);
+    check(&j, "record", "null", 0);
     check_number(&j, "fault_code", 0);
     /* Figures that are only as large are figures. */
     report.fault_code = UINT32_MAX;
@@ -304,12 +338,14 @@ static void test_queue_report_says_null_for_what_there_is_not(void **state)
     report.fault_slot = 0;
     report.plan_ns = 0;
     report.form = "\"\\\x01";
+    report.record.kind = VYRE_RECORD_LOOP_LIMIT;
     (void)vyre_queue_report_format_json(&report, text, sizeof text);
     parse(&j, text);
     check_number(&j, "fault_code", UINT32_MAX);
     check_number(&j, "upload_size", UINT64_MAX);
     check_number(&j, "fault_slot", 0);
     check_number(&j, "plan_ns", 0);
+    check(&j, "record.kind", "loop_limit", 1);
     check(&j, "form", "\"\\\x01", 1);
 }
 

@@ -95,8 +95,9 @@ static void test_only_one_public_header_includes_vulkan(void **state)
 {
     (void)state;
     const layer plain = {"include", {PUBLIC}};
-    static const char *const headers[] = {"vyre",   "result", "program", "text",     "interp",
-                                          "kernel", "device", "buffer",  "dispatch", "megakernel"};
+    static const char *const headers[] = {"vyre",     "result",     "program",   "text",
+                                          "interp",   "kernel",     "device",    "buffer",
+                                          "dispatch", "dispatcher", "megakernel"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/include/vyre/%s.h", VYRE_SOURCE_DIR, headers[i]);

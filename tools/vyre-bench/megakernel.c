@@ -155,6 +155,7 @@ static const cuda_kind cuda_kinds[] = {
     {"a graph, a chain", "chain", "arguments cannot change; instantiated before", MAX_GRAPH},
     {"a graph, no edges", "graph", "arguments cannot change; instantiated before", MAX_GRAPH},
     {"a graph, its arguments set anew", "update", "instantiated before", MAX_GRAPH},
+    {"a queue kernel by hand, from the caller's items", "host", "", 0},
     {"a queue kernel by hand, copied", "queue", "items in pinned memory from the start", 0},
     {"a queue kernel by hand, mapped", "mapped", "items in pinned memory from the start", 0},
 };
@@ -215,6 +216,7 @@ static const queue_kind queue_kinds[] = {
     {"dispatcher, independent items", VYRE_CLAIM_AUTO, INDEPENDENT, QUEUE_ITEMS},
     {"dispatcher, dependencies looked for", VYRE_CLAIM_AUTO, 0, QUEUE_ITEMS},
     {in_flight_name, VYRE_CLAIM_AUTO, INDEPENDENT, QUEUE_IN_FLIGHT},
+    {"dispatcher, items written in place", VYRE_CLAIM_AUTO, 0, QUEUE_IN_PLACE},
 };
 
 /* How the dispatcher could do it otherwise; against the first. */
@@ -229,7 +231,10 @@ static const drain_kind drain_kinds[] = {
       QUEUE_ITEMS},
      true,
      false},
-    {{"not arranged by opcode", VYRE_CLAIM_AUTO, INDEPENDENT | VYRE_QUEUE_KEEP_ORDER, QUEUE_ITEMS},
+    {{"with a kernel of its own", VYRE_CLAIM_AUTO, INDEPENDENT | VYRE_QUEUE_SPECIAL, QUEUE_ITEMS},
+     true,
+     false},
+    {{"arranged by opcode", VYRE_CLAIM_AUTO, INDEPENDENT | VYRE_QUEUE_ARRANGE, QUEUE_ITEMS},
      false,
      true},
     {{"claims by lanes", VYRE_CLAIM_LANE, INDEPENDENT, QUEUE_ITEMS}, true, true},

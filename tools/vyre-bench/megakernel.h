@@ -19,6 +19,7 @@ void queue_work_compare(const queue_work *work, bench_check *out);
 typedef enum queue_form {
     QUEUE_ITEMS,
     QUEUE_IN_FLIGHT, /* several queues submitted before the first is waited for; each one's part */
+    QUEUE_IN_PLACE,  /* written where the device reads them */
     QUEUE_RING       /* published into a ring first */
 } queue_form;
 

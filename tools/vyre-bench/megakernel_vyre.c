@@ -142,6 +142,9 @@ static vyre_result get_dispatcher(queue_library *library, bool is_mixed, vyre_cl
         params.max_in_flight = IN_FLIGHT;
         params.claim = claim;
         result = vyre_dispatcher_create(library->bench->device, &params, kept, diag);
+        if (result == VYRE_OK) {
+            result = vyre_dispatcher_warm_up(*kept, diag);
+        }
     }
     *out = *kept;
     return result;
@@ -166,6 +169,24 @@ static vyre_result run_in_flight(queue_series *s, const vyre_queue_params *param
     return result;
 }
 
+static vyre_result run_in_place(queue_series *s, const vyre_queue_params *params,
+                                vyre_queue_report *report, vyre_diag *diag)
+{
+    vyre_queue_ticket ticket;
+    vyre_work_item *items = NULL;
+    uint32_t count = s->work->count;
+    vyre_result result = vyre_dispatcher_map(s->dispatcher, count, params, &items, &ticket, diag);
+    if (result == VYRE_OK) {
+        memcpy(items, s->library->items, count * sizeof *items);
+        result = vyre_dispatcher_submit_mapped(s->dispatcher, ticket, count, diag);
+    }
+    if (result == VYRE_OK) {
+        result = vyre_dispatcher_wait(s->dispatcher, &ticket, UINT64_MAX, report, diag);
+        s->unprocessed += count - report->processed;
+    }
+    return result;
+}
+
 static vyre_result run(queue_series *s, uint32_t flags, vyre_queue_report *report, vyre_diag *diag)
 {
     const queue_library *library = s->library;
@@ -175,6 +196,9 @@ static vyre_result run(queue_series *s, uint32_t flags, vyre_queue_report *repor
     params.flags = flags;
     if (s->kind->form == QUEUE_IN_FLIGHT) {
         return run_in_flight(s, &params, report, diag);
+    }
+    if (s->kind->form == QUEUE_IN_PLACE) {
+        return run_in_place(s, &params, report, diag);
     }
     if (s->kind->form == QUEUE_RING) {
         result =

@@ -3,7 +3,7 @@
 //     launch|result|submit|empty|step  stream|graph|cooperative  groups=N [steps=N] samples=N
 //     reads  blocking|async  count=N samples=N
 //     copy   upload|download  pinned=0|1 size=N samples=N
-//     items  launches|chain|graph|update|queue|mapped  mixed=0|1 count=N samples=N
+//     items  launches|chain|graph|update|queue|mapped|host  mixed=0|1 count=N samples=N
 // "samples" are microseconds (of a step, for `step`); "compared" and "wrong" count what was checked
 // since the question was first asked. The first line tells device and versions, or the error.
 //     vyre-bench-cuda [DEVICE NAME]
@@ -399,7 +399,8 @@ class work_items : public peer {
         std::memcpy(pinned, items.data(), count * sizeof(bench_item));
         if (way == "chain" || way == "graph" || way == "update") {
             build(way != "graph");
-        } else if (way != "launches" && way != "queue" && way != "mapped") {
+        } else if (way != "launches" && way != "queue" && way != "mapped" &&
+                   way != "host") {
             throw std::runtime_error("no way " + way + " of items");
         }
         clear();
@@ -496,9 +497,12 @@ class work_items : public peer {
                     data, item.input, item.output, item.param);
             }
             CALL(cudaGetLastError());
-        } else if (way == "queue" || way == "mapped") {
+        } else if (way == "queue" || way == "mapped" || way == "host") {
             const bench_item *from = pinned;
-            if (way == "queue") {
+            if (way == "host") {
+                std::memcpy(pinned, items.data(), count * sizeof(bench_item));
+            }
+            if (way != "mapped") {
                 CALL(cudaMemcpyAsync(queue, pinned, count * sizeof(bench_item),
                                      cudaMemcpyHostToDevice, stream));
                 from = queue;
