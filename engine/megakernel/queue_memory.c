@@ -24,6 +24,18 @@ uint64_t vy_mk_control_room(size_t size)
     return ((uint64_t)size + PAGE - 1) / PAGE * PAGE;
 }
 
+/* Under the mutex, as other queues ask for it. */
+static void set_capacity(vyre_dispatcher *d, vy_mk_memory *m, uint64_t offset, uint64_t capacity)
+{
+    vy_mutex_lock(&d->mutex);
+    d->counters.arenas -= m->ring_capacity ? 1 : 0;
+    d->counters.arenas += capacity ? 1 : 0;
+    d->counters.arena_size += offset + capacity - m->ring_offset - m->ring_capacity;
+    m->ring_offset = offset;
+    m->ring_capacity = capacity;
+    vy_mutex_unlock(&d->mutex);
+}
+
 static void release(vyre_device *device, vyre_buffer *buffer)
 {
     vyre_diag ignored;
@@ -32,18 +44,6 @@ static void release(vyre_device *device, vyre_buffer *buffer)
         (void)code; /* of a lost device */
         *buffer = (vyre_buffer){0};
     }
-}
-
-/* Under the mutex, as other queues ask for it. */
-static void set_capacity(vyre_dispatcher *d, vy_mk_memory *m, uint64_t offset, uint64_t capacity)
-{
-    vy_mutex_lock(&d->mutex);
-    d->counters.arenas -= m->ring_capacity ? 1 : 0;
-    d->counters.arenas += capacity ? 1 : 0;
-    d->counters.arena_size += offset + capacity - (m->ring_offset + m->ring_capacity);
-    m->ring_offset = offset;
-    m->ring_capacity = capacity;
-    vy_mutex_unlock(&d->mutex);
 }
 
 static void forget(vyre_dispatcher *d, vy_mk_memory *m)
