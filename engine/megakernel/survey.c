@@ -131,7 +131,7 @@ static uint64_t *slot_of(const touched *t, uint32_t handle)
 
 static uint32_t how(const touched *t, uint32_t handle)
 {
-    return t->bits ? t->bits[handle / 32] >> handle % 32 * 2 & 3
+    return t->bits ? (uint32_t)(t->bits[handle / 32] >> handle % 32 * 2 & 3)
                    : (uint32_t)(*slot_of(t, handle) & 3);
 }
 

@@ -293,6 +293,10 @@ static void test_packed_items_are_drained_as_slots(void **state)
 
 /* ---- Ways in --------------------------------------------------------------------------------- */
 
+/* How many launches there are then does not depend on how fast the machine is. */
+static const vyre_dispatcher_params unhurried = {.struct_size = sizeof unhurried,
+                                                 .slice_ns = 3600000000000u};
+
 /* Without what differs from run to run, as text. */
 static void format(vyre_queue_report report, char *out, size_t size)
 {
@@ -309,7 +313,7 @@ static void run_ways(vyre_device *device)
     static vyre_work_item items[COUNT];
     static char expected[8192], text[8192];
     vyre_queue_report report;
-    rig *r = rig_open(device, WORDS, NULL);
+    rig *r = rig_open(device, WORDS, &unhurried);
     for (uint32_t i = 0; i < COUNT; i++) {
         items[i] = rig_item(i % 3 ? RIG_ADD : RIG_COPY, i * 7 % WORDS, i % (WORDS + 1), i);
     }
@@ -447,7 +451,7 @@ static void run_lineage(vyre_device *device)
     uint32_t folded[8], opcodes[256];
     uint64_t sets[8][4];
     vyre_queue_params params = make_params(0);
-    rig *r = rig_open(device, WORDS, NULL);
+    rig *r = rig_open(device, WORDS, &unhurried);
     params.lineage = folded;
     params.lineage_sets = sets;
     params.lineage_opcodes = opcodes;
