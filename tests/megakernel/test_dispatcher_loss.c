@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,6 +376,59 @@ static void test_queues_in_flight_share_the_device_that_follows(void **state)
     close_losing(&l);
 }
 
+#define THREADS 4u
+
+typedef struct runner {
+    losing *l;
+    uint32_t errors;
+} runner;
+
+static void *run_many(void *argument)
+{
+    runner *u = argument;
+    vyre_work_item *items = make_items(RIG_SET, 128);
+    vyre_queue_params params = sliced_params();
+    for (uint32_t i = 0; i < 30; i++) {
+        vyre_queue_report report;
+        vyre_diag diag;
+        vyre_result code =
+            vyre_dispatcher_run(u->l->dispatcher, items, 128, &params, &report, &diag);
+        u->errors += code != VYRE_OK || report.processed != 128;
+    }
+    free(items);
+    return NULL;
+}
+
+/* All threads meet the loss, one of them asks, and all go on, on one device. */
+static void test_threads_recover_together(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    losing *l = open_losing(1, 0);
+    runner runners[THREADS];
+    pthread_t threads[THREADS];
+    /* Nothing is in flight when it is lost, as the device below the layer goes on. */
+    vyre_work_item item = rig_item(RIG_SET, 0, 0, 1);
+    vyre_queue_report report;
+    vyre_diag diag;
+    l->refuses = 1;
+    lose_at("vkQueueSubmit", 1);
+    assert_int_equal(run(l, &item, 1, &report, &diag), VYRE_ERROR_DEVICE_LOST);
+    l->refuses = 0;
+    for (uint32_t t = 0; t < THREADS; t++) {
+        runners[t] = (runner){l, 0};
+        assert_int_equal(pthread_create(&threads[t], NULL, run_many, &runners[t]), 0);
+    }
+    for (uint32_t t = 0; t < THREADS; t++) {
+        assert_int_equal(pthread_join(threads[t], NULL), 0);
+        assert_int_equal(runners[t].errors, 0);
+    }
+    assert_int_equal(l->calls, 2);
+    assert_true(recoveries_of(l) == 1);
+    check_items(l, RIG_SET, 128);
+    close_losing(&l);
+}
+
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 static void test_lost_rings_run_once_more_or_stay_as_they_were(void **state)
@@ -424,6 +478,7 @@ int main(void)
         T(test_queues_with_bindings_of_their_own_do_not_run_again),
         T(test_submitted_queues_recover_where_they_meet_the_loss),
         T(test_queues_in_flight_share_the_device_that_follows),
+        T(test_threads_recover_together),
         T(test_lost_rings_run_once_more_or_stay_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
