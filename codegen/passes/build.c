@@ -517,7 +517,7 @@ static void allocate(vy_ssa_builder *b)
         b->first_hidden += keys_of(&b->program->vars.data[b->var_base + v]);
     }
     b->key_vars = vy_arena_alloc(b->arena, b->first_hidden, sizeof *b->key_vars);
-    for (uint32_t v = 0; b->key_vars && v < b->var_count; v++) {
+    for (uint32_t v = 0; b->first_key && b->key_vars && v < b->var_count; v++) {
         for (uint32_t c = 0; c < keys_of(&b->program->vars.data[b->var_base + v]); c++) {
             b->key_vars[b->first_key[v] + c] = b->var_base + v;
         }
