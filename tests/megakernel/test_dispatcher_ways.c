@@ -78,7 +78,7 @@ static void run_on_host(uint32_t *data, const vyre_work_item *item)
 static void order(vyre_device *device)
 {
     static const uint32_t opcodes[] = {RIG_ADD, RIG_LARGE, RIG_SET, RIG_COPY, RIG_DOUBLE};
-    static const uint32_t flags[] = {0, VYRE_QUEUE_KEEP_ORDER, VYRE_QUEUE_STRICT,
+    static const uint32_t flags[] = {0, VYRE_QUEUE_ARRANGE, VYRE_QUEUE_STRICT,
                                      VYRE_QUEUE_KEEP_DUPLICATES};
     rig *r = rig_open(device, WORDS, NULL);
     print_message("seeds 1 to 200\n");
