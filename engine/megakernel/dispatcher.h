@@ -76,8 +76,8 @@ typedef struct vy_mk_memory {
 } vy_mk_memory;
 
 typedef struct vy_mk_queue {
-    vy_mk_state state;
-    bool is_driven; /* by a thread, which alone touches the rest */
+    _Atomic(vy_mk_state) state; /* changed by who drives it, and looked at by all */
+    bool is_driven;             /* by a thread, which alone touches the rest */
     uint64_t serial;
     vyre_queue_params params;
     vyre_binding bindings[VY_MK_MAX_BINDINGS];
@@ -118,6 +118,9 @@ typedef struct vy_mk_queue {
     uint64_t first_submit;
     vyre_device *device; /* that it runs on, and which of the dispatcher's that is */
     uint32_t generation;
+    vy_mk_limits limits; /* of that device, as the next two */
+    uint32_t most_groups;
+    uint64_t offset_alignment;
     bool was_recovered;
     uint64_t executed_rounds;        /* of all slices */
     uint32_t fault_slot, fault_code; /* of the lowest that failed; fault_code 0: none */
@@ -248,12 +251,14 @@ vyre_result vy_mk_queue_drive(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadl
 /* ---- recover.c --------------------------------------------------------------------------------
  */
 
-/* After a loss: whether the queue goes on, on another device. */
-bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q);
+/* After a loss: whether the queue goes on, on another device; *diag is clear then. */
+bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag);
 
 /* ---- queues.c ----------------------------------------------------------------------------------
  */
 
+/* The queue is to run on the dispatcher's device of now, with its bindings. Under the mutex. */
+void vy_mk_queue_take_device(vyre_dispatcher *d, vy_mk_queue *q);
 /* Waits for those in flight; all memory is given back. */
 void vy_mk_queues_finish(vyre_dispatcher *d);
 

@@ -14,7 +14,7 @@ static vyre_result complete(vy_mk_queue *q, const vyre_io_request *request, uint
     void *ring = vy_mk_memory_ring(&q->memory);
     uint64_t at = (uint64_t)request->tag * VYRE_SLOT_SIZE;
     size_t size = (size_t)q->slot_count * VYRE_SLOT_SIZE;
-    if (request->tag >= q->slot_count) {
+    if (!q->posts_io || request->tag >= q->slot_count) {
         return VYRE_OK; /* a request of the caller's own */
     }
     vyre_result code = vy_mk_memory_sync(q, at, VYRE_SLOT_SIZE, VYRE_MAPPED_FROM_DEVICE, diag);
@@ -49,7 +49,7 @@ static vyre_result serve(vy_mk_queue *q, vyre_diag *diag)
         if (code == VYRE_OK) {
             code = complete(q, &request, completion.status, diag);
         }
-        if (code == VYRE_OK && request.tag < q->slot_count && q->posts_io) {
+        if (code == VYRE_OK && q->posts_io && request.tag < q->slot_count) {
             code = vyre_io_release(q->io, q->io_size, indices[i], diag);
         }
     }
@@ -109,15 +109,40 @@ static void note_fault(vy_mk_queue *q)
     }
 }
 
-/* What follows the slice that has landed; *out_is_done: nothing. */
-static void advance(vy_mk_queue *q, bool *out_is_done)
+/* All that was given back asks for requests, and there is none left nor one that will be: nobody
+ * serves them, or they are the caller's own. */
+static vyre_result find_stuck(const vy_mk_queue *q, bool *out_is_stuck, vyre_diag *diag)
 {
+    const void *ring = vy_mk_memory_ring(&q->memory);
+    *out_is_stuck = q->posts_io && !q->variant.polls_io && !q->has_work_again;
+    for (size_t r = 0; r < q->io_size / (VYRE_IO_WORDS * 4) && *out_is_stuck; r++) {
+        uint32_t status = vy_mk_get(q->io, r * VYRE_IO_WORDS + VYRE_IO_STATUS);
+        *out_is_stuck = status != (uint32_t)VYRE_STATUS_EMPTY;
+    }
+    if (!*out_is_stuck) {
+        return VYRE_OK;
+    }
+    vyre_result code = vy_mk_memory_sync(q, 0, (uint64_t)q->slot_count * VYRE_SLOT_SIZE,
+                                         VYRE_MAPPED_FROM_DEVICE, diag);
+    for (size_t s = 0; s < q->slot_count && *out_is_stuck && code == VYRE_OK; s++) {
+        uint32_t status = vy_mk_get(ring, s * VYRE_SLOT_WORDS + VYRE_SLOT_STATUS);
+        bool is_back = status == VYRE_STATUS_REQUEUE || status == VYRE_STATUS_YIELD;
+        *out_is_stuck = !is_back || vy_mk_get(ring, s * VYRE_SLOT_WORDS + VYRE_SLOT_OPCODE) ==
+                                        VYRE_OPCODE_LOAD_MISS;
+    }
+    return code;
+}
+
+/* What follows the slice that has landed; *out_is_done: nothing. */
+static vyre_result advance(vy_mk_queue *q, bool *out_is_done, vyre_diag *diag)
+{
+    bool is_stuck = false;
     note_fault(q);
     *out_is_done = true;
     bool is_stopped =
         (q->params.flags & VYRE_QUEUE_PERSISTENT) && word(q, VYRE_CONTROL_SHUTDOWN) != 0;
     if (q->report.record.kind != VYRE_RECORD_NONE || is_stopped) {
-        return;
+        return VYRE_OK;
     }
     uint32_t cursor = word(q, VYRE_CONTROL_CURSOR), end = q->slice_end - q->base;
     q->position = q->variant.in_waves ? q->slice_end : q->base + vy_mk_min(cursor, end);
@@ -126,19 +151,27 @@ static void advance(vy_mk_queue *q, bool *out_is_done)
                           : q->position == q->plan.bounds[q->wave + q->slice_waves];
     if (!has_passed) {
         *out_is_done = false;
-        return;
+        return VYRE_OK;
     }
     bool again = word(q, VYRE_CONTROL_REQUEUE_COUNT) != q->pass_requeues || q->has_work_again;
     if (q->form == VY_DRAIN_OF_RING && again) {
+        vyre_result code = find_stuck(q, &is_stuck, diag);
+        if (code != VYRE_OK) {
+            return code;
+        }
+        again = !is_stuck;
+    }
+    if (q->form == VY_DRAIN_OF_RING && again) {
         repeat_pass(q);
         *out_is_done = false;
-        return;
+        return VYRE_OK;
     }
     q->wave += q->slice_waves;
     *out_is_done = q->wave == q->plan.wave_count;
     if (!*out_is_done) {
         begin_pass(q);
     }
+    return VYRE_OK;
 }
 
 /* ---- Driving --------------------------------------------------------------------------------- */
@@ -188,7 +221,7 @@ static vyre_result go_on(vy_mk_queue *q, vyre_diag *diag)
     bool is_done = false;
     vyre_result code = serve(q, diag);
     if (code == VYRE_OK) {
-        advance(q, &is_done);
+        code = advance(q, &is_done, diag);
     }
     return code == VYRE_OK && is_done ? end(q, diag) : code;
 }
@@ -212,7 +245,7 @@ vyre_result vy_mk_queue_drive(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadl
             }
             code = code == VYRE_OK ? go_on(q, diag) : code;
         }
-        if (code == VYRE_ERROR_DEVICE_LOST && vy_mk_queue_recover(d, q)) {
+        if (code == VYRE_ERROR_DEVICE_LOST && vy_mk_queue_recover(d, q, diag)) {
             code = VYRE_OK;
         }
     }

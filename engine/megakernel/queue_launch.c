@@ -10,11 +10,11 @@
 
 /* Workgroups in powers of four, as far as the device keeps them resident: few sizes, so that what
  * was recorded fits most queues. Those that find nothing leave at once. */
-static uint32_t count_groups(const vyre_dispatcher *d, const vy_mk_queue *q, uint32_t items)
+static uint32_t count_groups(const vy_mk_queue *q, uint32_t items)
 {
     const vy_mk_launch *launch = &q->recommendation.launch;
     bool is_shed = q->recommendation.worker_count < q->params.worker_count;
-    uint32_t most = is_shed ? launch->group_count : d->most_groups;
+    uint32_t most = is_shed ? launch->group_count : q->most_groups;
     uint64_t needed = vy_mk_div_up(items, q->variant.workgroup), rounded = 1;
     most = q->params.group_cap ? vy_mk_min(most, q->params.group_cap) : most;
     while (rounded < needed) {
@@ -79,7 +79,7 @@ static void choose_slice(const vyre_dispatcher *d, vy_mk_queue *q)
         }
     }
     uint32_t items = q->variant.in_waves ? largest_wave(q) : q->slice_end - q->slice_begin;
-    q->slice_groups = count_groups(d, q, items);
+    q->slice_groups = count_groups(q, items);
     q->slice_rounds = q->variant.in_waves ? UINT32_MAX : rounds_left(d, q);
     bool is_last = q->wave + q->slice_waves == q->plan.wave_count;
     q->slice_reads_ring =

@@ -24,6 +24,18 @@ uint64_t vy_mk_control_room(size_t size)
     return ((uint64_t)size + PAGE - 1) / PAGE * PAGE;
 }
 
+/* Under the mutex, as other queues ask for it. */
+static void set_capacity(vyre_dispatcher *d, vy_mk_memory *m, uint64_t offset, uint64_t capacity)
+{
+    vy_mutex_lock(&d->mutex);
+    d->counters.arenas -= m->ring_capacity ? 1 : 0;
+    d->counters.arenas += capacity ? 1 : 0;
+    d->counters.arena_size += offset + capacity - m->ring_offset - m->ring_capacity;
+    m->ring_offset = offset;
+    m->ring_capacity = capacity;
+    vy_mutex_unlock(&d->mutex);
+}
+
 static void release(vyre_device *device, vyre_buffer *buffer)
 {
     vyre_diag ignored;
@@ -38,15 +50,9 @@ static void forget(vyre_dispatcher *d, vy_mk_memory *m)
 {
     release(m->device, &m->buffer);
     release(m->device, &m->result);
-    if (m->ring_capacity) {
-        vy_mutex_lock(&d->mutex);
-        d->counters.arenas--;
-        d->counters.arena_size -= m->ring_offset + m->ring_capacity;
-        vy_mutex_unlock(&d->mutex);
-    }
     vy_free(&d->allocator, m->host, (size_t)m->ring_capacity);
     m->host = m->mapped = m->result_mapped = NULL;
-    m->ring_capacity = m->ring_offset = 0;
+    set_capacity(d, m, 0, 0);
 }
 
 /* A mapped buffer; without such memory VYRE_OK and NULL. */
@@ -117,12 +123,7 @@ static vyre_result reserve_ring(vyre_dispatcher *d, vy_mk_queue *q, uint64_t siz
     }
     if (code == VYRE_OK) {
         *out_allocations += m->mapped ? 2 : 0;
-        m->ring_offset = offset;
-        m->ring_capacity = capacity;
-        vy_mutex_lock(&d->mutex);
-        d->counters.arenas++;
-        d->counters.arena_size += offset + capacity;
-        vy_mutex_unlock(&d->mutex);
+        set_capacity(d, m, offset, capacity);
     }
     return code;
 }

@@ -78,9 +78,9 @@ static vyre_result check_flags(const vyre_queue_params *p, bool is_ring, vyre_di
     return VYRE_OK;
 }
 
-static vyre_result take_bindings(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
+static vyre_result take_bindings(const vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
-    const vyre_binding *given = q->params.bindings ? q->params.bindings : d->bindings;
+    const vyre_binding *given = q->params.bindings ? q->params.bindings : q->bindings;
     uint32_t count = q->params.bindings ? q->params.binding_count : d->binding_count;
     if (count != d->binding_count) {
         return refuse(diag,
@@ -167,7 +167,7 @@ static vyre_result plan_ring(vy_mk_queue *q, void *ring, size_t size, vyre_diag 
     for (uint32_t s = 0; s < q->slot_count; s++) {
         uint32_t status = vy_mk_get(ring, (size_t)s * VYRE_SLOT_WORDS + VYRE_SLOT_STATUS);
         bool waits = status == VYRE_STATUS_PUBLISHED || status == VYRE_STATUS_YIELD ||
-                     status == VYRE_STATUS_REQUEUE;
+                     status == VYRE_STATUS_REQUEUE || status == VYRE_STATUS_WAIT_IO;
         q->plan.count += waits ? 1 : 0;
         q->posts_io = q->posts_io || vy_mk_get(ring, (size_t)s * VYRE_SLOT_WORDS +
                                                          VYRE_SLOT_OPCODE) == VYRE_OPCODE_LOAD_MISS;
@@ -267,7 +267,7 @@ static vyre_result decide(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
     vy_mk_topology previous = d->topology;
     vy_mutex_unlock(&d->mutex);
     q->report.budget_size = p->budget_size;
-    vyre_result code = vy_mk_recommend(vy_mk_policy_standard(), &request, &d->limits, previous,
+    vyre_result code = vy_mk_recommend(vy_mk_policy_standard(), &request, &q->limits, previous,
                                        &q->recommendation, diag);
     if (code == VYRE_OK) {
         vy_mutex_lock(&d->mutex);
@@ -301,7 +301,7 @@ static vyre_result check_budget(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *d
     const vy_mk_budget budget = {.policy_size = q->recommendation.peak_size + others_size(d, q),
                                  .sizes = sizes,
                                  .count = VY_COUNT_OF(sizes),
-                                 .alignment = d->offset_alignment,
+                                 .alignment = q->offset_alignment,
                                  .arena_count = 1,
                                  .budget_size = q->params.budget_size};
     return vy_mk_budget_check(&budget, &q->report.peak_size, diag);
@@ -330,9 +330,20 @@ static void choose_variant(vyre_dispatcher *d, vy_mk_queue *q)
         .claim = by_priority ? VYRE_CLAIM_LANE : d->claim,
         .workgroup = q->recommendation.launch.width,
         .by_priority = by_priority,
-        .polls_io = d->io_function && q->params.io_size > 0,
+        .polls_io = d->io_function && q->io_size > 0,
     };
     vy_mk_trial_choose(d, q);
+}
+
+static vyre_result change_device(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
+{
+    vy_mutex_lock(&d->mutex);
+    vy_mk_queue_take_device(d, q);
+    vy_mutex_unlock(&d->mutex);
+    vyre_result code = take_bindings(d, q, diag);
+    code = code == VYRE_OK ? decide(d, q, diag) : code;
+    q->variant.workgroup = q->recommendation.launch.width;
+    return code;
 }
 
 static vyre_result reserve(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
@@ -359,11 +370,7 @@ static vyre_result rewind(vy_mk_queue *q, vyre_diag *diag)
 vyre_result vy_mk_queue_restart(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
     uint64_t start = vy_clock_ns();
-    vy_mutex_lock(&d->mutex);
-    q->device = d->device;
-    q->generation = d->generation;
-    vy_mutex_unlock(&d->mutex);
-    vyre_result code = q->was_recovered ? take_bindings(d, q, diag) : VYRE_OK;
+    vyre_result code = q->was_recovered ? change_device(d, q, diag) : VYRE_OK;
     code = code == VYRE_OK ? reserve(d, q, diag) : code;
     code = code == VYRE_OK ? write_ring(q, diag) : code;
     code = code == VYRE_OK ? rewind(q, diag) : code;
@@ -425,7 +432,9 @@ vyre_result vy_mk_queue_set_up(vyre_dispatcher *d, vy_mk_queue *q, const vyre_wo
     }
     code = prepare(d, q, diag);
     code = code == VYRE_OK ? keep_items(d, q, diag) : code;
-    return code == VYRE_OK ? vy_mk_queue_restart(d, q, diag) : code;
+    code = code == VYRE_OK ? vy_mk_queue_restart(d, q, diag) : code;
+    /* Where an earlier queue met the loss. */
+    return code == VYRE_ERROR_DEVICE_LOST && vy_mk_queue_recover(d, q, diag) ? VYRE_OK : code;
 }
 
 /* ---- Items in place -------------------------------------------------------------------------- */

@@ -19,10 +19,11 @@ static void free_queue(vyre_dispatcher *d, vy_mk_queue *q)
     vy_mutex_unlock(&d->mutex);
 }
 
-/* Queues that were given up, and whose last slice has ended. */
+/* Sets a queue free that was given up: one whose last slice has ended, or ends by then. */
 static void reap(vyre_dispatcher *d, uint64_t deadline)
 {
-    for (uint32_t i = 0; i < d->queue_count; i++) {
+    bool has_freed = false;
+    for (uint32_t i = 0; i < d->queue_count && !has_freed; i++) {
         vy_mk_queue *q = &d->queues[i];
         vyre_diag ignored;
         vy_mutex_lock(&d->mutex);
@@ -38,7 +39,20 @@ static void reap(vyre_dispatcher *d, uint64_t deadline)
             vy_mutex_unlock(&d->mutex);
         } else {
             free_queue(d, q);
+            has_freed = true;
         }
+    }
+}
+
+void vy_mk_queue_take_device(vyre_dispatcher *d, vy_mk_queue *q)
+{
+    q->device = d->device;
+    q->generation = d->generation;
+    q->limits = d->limits;
+    q->most_groups = d->most_groups;
+    q->offset_alignment = d->offset_alignment;
+    for (uint32_t b = 0; b < d->binding_count; b++) {
+        q->bindings[b] = d->bindings[b];
     }
 }
 
@@ -61,8 +75,7 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
         best->state = VY_MK_SET_UP;
         best->is_driven = true;
         best->serial = ++d->serial & 0xffffffffffu;
-        best->device = d->device;
-        best->generation = d->generation;
+        vy_mk_queue_take_device(d, best);
     }
     vy_mutex_unlock(&d->mutex);
     return best;
@@ -73,15 +86,24 @@ static vyre_queue_report no_report(void)
     return (vyre_queue_report){.fault_slot = VYRE_DIAG_NONE, .device_ns = VYRE_NS_NONE};
 }
 
-static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *params,
+/* may_wait: for the last slice of one that was given up. */
+static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *params, bool may_wait,
                               vy_mk_queue **out_queue, vyre_diag *diag)
 {
     uint64_t called = vy_clock_ns();
-    vyre_queue_params defaults;
-    vyre_queue_params_init(&defaults);
+    vyre_queue_params p;
+    vyre_queue_params_init(&p);
+    vyre_result code = params ? vy_params_read(vyre_queue_params, &p, params, diag) : VYRE_OK;
+    if (code != VYRE_OK) {
+        return code;
+    }
     vy_mk_queue *q = take_free(d);
     if (!q) {
         reap(d, 0);
+        q = take_free(d);
+    }
+    if (!q && may_wait) {
+        reap(d, vy_deadline(p.max_wall_ns));
         q = take_free(d);
     }
     if (!q) {
@@ -94,14 +116,9 @@ static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *param
     vy_arena_init(&q->arena, &d->allocator);
     q->has_arena = true;
     q->called = called;
+    q->params = p;
     q->report = no_report();
-    vyre_result code =
-        vy_params_read(vyre_queue_params, &q->params, params ? params : &defaults, diag);
-    if (code != VYRE_OK) {
-        free_queue(d, q);
-        return code;
-    }
-    q->deadline = vy_deadline(q->params.max_wall_ns);
+    q->deadline = vy_deadline(p.max_wall_ns);
     *out_queue = q;
     return VYRE_OK;
 }
@@ -109,6 +126,7 @@ static vyre_result take_queue(vyre_dispatcher *d, const vyre_queue_params *param
 /* Nobody waits for it any more. */
 static void leave(vyre_dispatcher *d, vy_mk_queue *q)
 {
+    vy_mk_trial_end(d, q, VYRE_ERROR_TIMEOUT);
     if (q->state != VY_MK_RUNNING) {
         free_queue(d, q);
         return;
@@ -181,7 +199,7 @@ static vyre_result run(vyre_dispatcher *d, const vyre_work_item *items, uint32_t
 {
     vy_mk_queue *q = NULL;
     vy_diag_clear(diag);
-    vyre_result code = take_queue(d, params, &q, diag);
+    vyre_result code = take_queue(d, params, true, &q, diag);
     if (code == VYRE_ERROR_BUSY && out_report) {
         *out_report = no_report(); /* nothing is known */
     }
@@ -316,13 +334,16 @@ static vyre_result submit(vyre_dispatcher *d, const vyre_work_item *items, uint3
         return vy_invalid(diag, "out_ticket is NULL. Fix: pass where the ticket goes");
     }
     *out_ticket = (vyre_queue_ticket){0};
-    vyre_result code = take_queue(d, params, &q, diag);
+    vyre_result code = take_queue(d, params, false, &q, diag);
     if (code != VYRE_OK) {
         return code;
     }
     code = vy_mk_queue_set_up(d, q, items, item_count, is_ring, ring, size, diag);
     if (code == VYRE_OK && q->state == VY_MK_READY) {
         code = vy_mk_queue_launch(d, q, diag);
+        if (code == VYRE_ERROR_DEVICE_LOST && vy_mk_queue_recover(d, q, diag)) {
+            code = vy_mk_queue_launch(d, q, diag);
+        }
     }
     if (code != VYRE_OK) {
         leave(d, q);
@@ -360,7 +381,7 @@ vyre_result vyre_dispatcher_map(vyre_dispatcher *dispatcher, uint32_t item_count
     }
     *out_items = NULL;
     *out_ticket = (vyre_queue_ticket){0};
-    code = take_queue(dispatcher, params, &q, diag);
+    code = take_queue(dispatcher, params, false, &q, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -409,11 +430,10 @@ vyre_result vyre_dispatcher_poll(vyre_dispatcher *dispatcher, vyre_queue_ticket 
 {
     vy_mk_queue *q = NULL;
     vyre_diag ignored;
-    vyre_result code = hold(dispatcher, ticket, &q, diag);
-    if (!out_is_done && code == VYRE_OK) {
-        let_go(dispatcher, q);
+    if (!out_is_done) {
         return vy_invalid(diag, "out_is_done is NULL. Fix: pass where the answer goes");
     }
+    vyre_result code = hold(dispatcher, ticket, &q, diag);
     if (code == VYRE_ERROR_BUSY) {
         *out_is_done = 0; /* who waits for it sees its end */
         vy_diag_clear(diag);
@@ -498,11 +518,11 @@ vyre_result vyre_dispatcher_warm_up(vyre_dispatcher *dispatcher, vyre_diag *diag
         return code;
     }
     vy_diag_clear(diag);
-    code = take_queue(dispatcher, NULL, &q, diag);
+    code = take_queue(dispatcher, NULL, true, &q, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    code = vy_mk_launch_plan(&dispatcher->limits, &request, &launch, diag);
+    code = vy_mk_launch_plan(&q->limits, &request, &launch, diag);
     for (int waves = 0; code == VYRE_OK && waves < 2; waves++) {
         q->variant = (vy_mk_variant){.form = VY_DRAIN_OF_ITEMS,
                                      .claim = dispatcher->claim,

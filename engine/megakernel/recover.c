@@ -1,14 +1,16 @@
 /* Another device after a loss, once for a queue. */
 #include "engine/megakernel/dispatcher.h"
-
+#include "engine/megakernel/recovery.h"
 #include "engine/megakernel/words.h"
 
-/* Nothing that was seen done may be done again, unless that leaves the same. */
+/* Bindings of the queue's own are on the device that is lost. */
 static bool may_run_again(const vy_mk_queue *q)
 {
-    uint32_t done = vy_mk_get(q->memory.control, VYRE_CONTROL_DONE_COUNT);
+    uint32_t attempt = q->was_recovered ? 2 : 1;
+    uint32_t done = q->report.launches ? vy_mk_get(q->memory.control, VYRE_CONTROL_DONE_COUNT) : 0;
     bool is_idempotent = !q->is_ring && q->survey.is_idempotent;
-    return !q->was_recovered && !q->is_in_place && (done == 0 || is_idempotent);
+    return !q->params.bindings && !q->is_in_place &&
+           vy_mk_may_retry(VY_MK_FAILURE_DEVICE_LOSS, attempt, done, is_idempotent);
 }
 
 /* The device that follows, asked for by the first queue that saw the loss. */
@@ -40,7 +42,7 @@ static bool replace_device(vyre_dispatcher *d, const vy_mk_queue *q)
     return is_there;
 }
 
-bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q)
+bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q, vyre_diag *diag)
 {
     vyre_diag ignored;
     if (!d->recover || !may_run_again(q)) {
@@ -55,5 +57,9 @@ bool vy_mk_queue_recover(vyre_dispatcher *d, vy_mk_queue *q)
         return false;
     }
     q->was_recovered = true;
-    return vy_mk_queue_restart(d, q, &ignored) == VYRE_OK;
+    if (vy_mk_queue_restart(d, q, &ignored) != VYRE_OK) {
+        return false;
+    }
+    vy_diag_clear(diag);
+    return true;
 }

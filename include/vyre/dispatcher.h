@@ -94,8 +94,9 @@ typedef struct vyre_dispatcher_params {
      * ms. Kept by what launches before took. */
     uint64_t slice_ns;
     /* Called once where the device was lost and the queue may run again (nothing of it was seen
-     * done, or every item is idempotent): gives another device, and writes bindings for it over the
-     * old ones. 0: there is none. NULL: losses are reported. */
+     * done, or every item is idempotent; not with bindings of its own): gives another device, and
+     * writes bindings for it over the old ones. 0: there is none. The lost device must stay until
+     * the dispatcher is destroyed. Must not call into the dispatcher. NULL: losses are reported. */
     int (*recover)(void *user, vyre_device **out_device, vyre_binding *bindings,
                    uint32_t binding_count);
     void *recover_user;
@@ -307,8 +308,9 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_run_bytes(vyre_dispatcher *dispa
                                                           vyre_queue_report *out_report,
                                                           vyre_diag *diag);
 /* The same of a ring of slots (megakernel.h): those that are PUBLISHED, YIELD or REQUEUE, whatever
- * tenants, priorities, packed operations and arguments they have. `ring` gets all slots as they
- * were left. Neither pruned nor ordered. */
+ * tenants, priorities, packed operations and arguments they have, and those that are WAIT_IO, which
+ * go on where their request is served. `ring` gets all slots as they were left; after errors,
+ * TIMEOUT too, it is as it was. Neither pruned nor ordered. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_run_ring(vyre_dispatcher *dispatcher, void *ring,
                                                          size_t size,
                                                          const vyre_queue_params *params,

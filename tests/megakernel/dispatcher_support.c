@@ -20,12 +20,30 @@ int rig_open_device(void **state)
     return 0;
 }
 
+int rig_open_separate(void **state)
+{
+    layer_reset();
+    layer.heaps = LAYER_HEAPS_SEPARATE;
+    return rig_open_device(state);
+}
+
+int rig_open_incoherent(void **state)
+{
+    layer_reset();
+    layer.heaps = LAYER_HEAPS_UNIFIED;
+    layer.no_coherent_memory = true;
+    return rig_open_device(state);
+}
+
 int rig_close_device(void **state)
 {
     (void)state;
     if (rig_device) {
         engine_close(&rig_device);
+        assert_int_equal(layer_bad_ranges(), 0);
+        assert_int_equal(layer_alive(), 0);
     }
+    layer_reset();
     return 0;
 }
 
@@ -91,6 +109,13 @@ static vyre_program *parse(const char *text)
 
 rig *rig_open(vyre_device *device, uint32_t count, const vyre_dispatcher_params *given)
 {
+    return rig_open_with(device, count, given, handlers_text, handlers,
+                         sizeof handlers / sizeof *handlers);
+}
+
+rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_params *given,
+                   const char *text, const vyre_handler *with, uint32_t handler_count)
+{
     vyre_dispatcher_params params;
     vyre_diag diag;
     rig *r = calloc(1, sizeof *r);
@@ -108,10 +133,10 @@ rig *rig_open(vyre_device *device, uint32_t count, const vyre_dispatcher_params 
     if (given) {
         params = *given;
     }
-    vyre_program *program = parse(handlers_text);
+    vyre_program *program = parse(text);
     params.program = program;
-    params.handlers = handlers;
-    params.handler_count = sizeof handlers / sizeof *handlers;
+    params.handlers = with;
+    params.handler_count = handler_count;
     params.bindings = &binding;
     params.binding_count = 1;
     if (vyre_dispatcher_create(device, &params, &r->dispatcher, &diag) != VYRE_OK) {
@@ -119,6 +144,26 @@ rig *rig_open(vyre_device *device, uint32_t count, const vyre_dispatcher_params 
     }
     vyre_program_destroy(&program);
     return r;
+}
+
+vyre_dispatcher *rig_dispatcher(vyre_device *device, vyre_buffer buffer, uint32_t count,
+                                const vyre_dispatcher_params *given)
+{
+    vyre_dispatcher_params params = *given;
+    vyre_dispatcher *dispatcher = NULL;
+    vyre_diag diag;
+    vyre_binding binding = engine_resident(buffer, 0, count);
+    vyre_program *program = parse(handlers_text);
+    params.program = program;
+    params.handlers = handlers;
+    params.handler_count = sizeof handlers / sizeof *handlers;
+    params.bindings = &binding;
+    params.binding_count = 1;
+    if (vyre_dispatcher_create(device, &params, &dispatcher, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    vyre_program_destroy(&program);
+    return dispatcher;
 }
 
 void rig_close(rig **r)
@@ -186,4 +231,60 @@ vyre_queue_report rig_run(rig *r, const vyre_work_item *items, uint32_t count, u
 vyre_work_item rig_item(uint32_t opcode, uint32_t input, uint32_t output, uint32_t param)
 {
     return (vyre_work_item){opcode, input, output, param};
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+uint32_t *rig_ring(uint32_t slot_count)
+{
+    uint32_t *ring = calloc((size_t)slot_count + 1, VYRE_SLOT_SIZE);
+    assert_non_null(ring);
+    return ring;
+}
+
+void rig_put(uint32_t *ring, uint32_t slot, uint32_t opcode, uint32_t tenant, uint32_t priority,
+             const uint32_t *args, uint32_t arg_count)
+{
+    uint32_t *words = ring + (size_t)slot * VYRE_SLOT_WORDS;
+    assert_true(arg_count <= VYRE_SLOT_MAX_ARGS);
+    memset(words, 0, VYRE_SLOT_SIZE);
+    words[VYRE_SLOT_STATUS] = VYRE_STATUS_PUBLISHED;
+    words[VYRE_SLOT_OPCODE] = opcode;
+    words[VYRE_SLOT_TENANT] = tenant;
+    words[VYRE_SLOT_PRIORITY] = priority;
+    for (uint32_t a = 0; a < arg_count; a++) {
+        words[VYRE_SLOT_ARGS + a] = args[a];
+    }
+}
+
+uint32_t rig_status(const uint32_t *ring, uint32_t slot)
+{
+    return ring[(size_t)slot * VYRE_SLOT_WORDS + VYRE_SLOT_STATUS];
+}
+
+vyre_queue_report rig_run_ring(rig *r, uint32_t *ring, uint32_t slot_count,
+                               const vyre_queue_params *params)
+{
+    vyre_queue_report report;
+    vyre_diag diag;
+    if (vyre_dispatcher_run_ring(r->dispatcher, ring, (size_t)slot_count * VYRE_SLOT_SIZE, params,
+                                 &report, &diag) != VYRE_OK) {
+        fail_msg("%s:%u: %s", diag.file, (unsigned)diag.line, diag.message);
+    }
+    rig_check_sums(&report);
+    return report;
+}
+
+uint32_t *rig_control(uint32_t tenant_count, uint32_t slot_count, uint32_t observables,
+                      size_t *out_size)
+{
+    vyre_control_params params;
+    vyre_control_params_init(&params);
+    params.tenant_count = tenant_count;
+    params.slot_count = slot_count;
+    assert_int_equal(vyre_control_query_size(observables, out_size, NULL), VYRE_OK);
+    uint32_t *control = calloc(1, *out_size);
+    assert_non_null(control);
+    assert_int_equal(vyre_control_encode(&params, control, *out_size, NULL), VYRE_OK);
+    return control;
 }

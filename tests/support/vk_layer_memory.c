@@ -83,8 +83,10 @@ void layer_play_memory(VkPhysicalDeviceMemoryProperties *p)
         p->memoryTypes[i].propertyFlags &=
             ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     }
+    layer_lock();
     played = *p;
     is_mappable_really = layer.heaps != LAYER_HEAPS_REAL;
+    layer_unlock();
 }
 
 static uint64_t heap_usage(uint32_t heap)
@@ -98,6 +100,7 @@ static uint64_t heap_usage(uint32_t heap)
 
 void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget)
 {
+    layer_lock();
     for (uint32_t h = 0; h < played.memoryHeapCount; h++) {
         bool is_full = layer.heap_room[h] != 0;
         if (layer.heaps != LAYER_HEAPS_REAL || is_full) {
@@ -105,6 +108,7 @@ void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget)
             budget->heapUsage[h] = heap_usage(h);
         }
     }
+    layer_unlock();
 }
 
 static uint32_t all_types(uint32_t bits)
