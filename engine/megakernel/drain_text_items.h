@@ -4,10 +4,10 @@
 
 static const char vy_drain_items_run[] =
     "fn mk_given(mk_code: u32) -> u32 {\n"
-    "    return select(mk_code > 255, 5, mk_code)\n"
+    "    return select(mk_code == 1 || mk_code > 255, 5, mk_code)\n"
     "}\n"
     "fn mk_ended(mk_code: u32) -> u32 {\n"
-    "    return select(mk_code > 255, 5, mk_code)\n"
+    "    return select(mk_code == 1 || mk_code > 255, 5, mk_code)\n"
     "}\n"
     "\n"
     "fn mk_run(mk_slot: u32, mk_op: u32, mk_a0: u32, mk_a1: u32, mk_a2: u32) -> u32 {\n"

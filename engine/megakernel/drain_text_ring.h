@@ -12,7 +12,7 @@ static const char vy_drain_ring_args[] =
     "}\n"
     "\n"
     "fn mk_given(mk_code: u32) -> u32 {\n"
-    "    return select(mk_code > 257, 5, mk_code)\n"
+    "    return select(mk_code == 1 || mk_code > 257, 5, mk_code)\n"
     "}\n"
     "fn mk_ended(mk_code: u32) -> u32 {\n"
     "    return select(mk_code > 255, 5, mk_code)\n"

@@ -43,8 +43,8 @@ typedef struct vyre_dispatcher vyre_dispatcher;
 /* It may give VYRE_HANDLER_REQUEUE or VYRE_HANDLER_YIELD: its queues are drained as rings. */
 #define VYRE_EFFECT_REQUEUES 2048u
 
-/* What a handler's function gives: 0: the item is done; 1 to 255: it ends as FAULT with that code
- * (from 16 on they are the caller's to choose; others count as VYRE_FAULT_HANDLER). */
+/* What a handler's function gives: 0: the item is done; 2 to 255: it ends as FAULT with that code
+ * (of vyre_slot_fault, or from 16 on the caller's to choose); all else is VYRE_FAULT_HANDLER. */
 #define VYRE_HANDLER_DONE 0u
 /* The slot is given back, to be run again: soon, or behind what else waits. Only with
  * VYRE_EFFECT_REQUEUES. */
