@@ -131,8 +131,8 @@ static uint64_t *slot_of(const touched *t, uint32_t handle)
 
 static uint32_t how(const touched *t, uint32_t handle)
 {
-    return t->bits ? (uint32_t)(t->bits[handle / 32] >> handle % 32 * 2 & 3)
-                   : (uint32_t)(*slot_of(t, handle) & 3);
+    uint64_t word = t->bits ? t->bits[handle / 32] >> handle % 32 * 2 : *slot_of(t, handle);
+    return (uint32_t)(word & 3);
 }
 
 static void mark(touched *t, uint32_t handle, uint32_t ways)

@@ -133,6 +133,9 @@ rig *rig_open_with(vyre_device *device, uint32_t count, const vyre_dispatcher_pa
     if (given) {
         params = *given;
     }
+    if (params.slice_ns == 0) {
+        params.slice_ns = UINT64_MAX; /* how many launches there are says nothing of the machine */
+    }
     vyre_program *program = parse(text);
     params.program = program;
     params.handlers = with;
