@@ -40,7 +40,11 @@ tests=(
     test_grid test_fold test_range test_bounds test_wide test_chain test_planted test_planted_parts
     test_emit_int test_emit_float test_emit_flow test_variant test_aggregate test_driver_faults
     test_refusals test_subgroup_runs test_programs test_glsl_twins test_drain
-    test_drain_handlers test_drain_io test_drain_order test_dispatcher
+    test_drain_handlers test_drain_io test_drain_order test_builtins test_dispatcher
+    test_dispatcher_caches test_dispatcher_in_place test_dispatcher_io
+    test_dispatcher_items test_dispatcher_order test_dispatcher_ring
+    test_dispatcher_rings test_dispatcher_threads test_dispatcher_tickets test_dispatcher_traps
+    test_dispatcher_ways
 )
 
 input=() build=build out='' jobs=1 limit='' quick='' seeds=500 only='' pack=''

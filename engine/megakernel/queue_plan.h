@@ -14,8 +14,7 @@
 /* The opcodes of a queue. */
 typedef struct vy_mk_survey {
     /* By place: in the order in which they come. */
-    uint32_t opcodes[VY_MK_SURVEY_OPCODES], counts[VY_MK_SURVEY_OPCODES],
-        effects[VY_MK_SURVEY_OPCODES];
+    uint32_t opcodes[VY_MK_SURVEY_OPCODES], effects[VY_MK_SURVEY_OPCODES];
     uint32_t opcode_count;              /* VY_MK_SURVEY_OPCODES + 1: more */
     uint8_t small[VY_MK_SMALL_OPCODES]; /* by opcode: its place + 1; 0: none */
     bool has_packed, has_requeues;

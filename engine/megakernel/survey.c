@@ -83,21 +83,19 @@ vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *h
 {
     memset(s, 0, sizeof *s);
     s->is_idempotent = true;
-    for (uint32_t i = 0; i < count;) {
-        uint32_t opcode = items[i].opcode, first = i, before = s->opcode_count;
-        do {
-            i++;
-        } while (i < count && items[i].opcode == opcode);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t opcode = items[i].opcode, before = s->opcode_count;
+        if (opcode < VY_MK_SMALL_OPCODES && s->small[opcode]) {
+            continue; /* nearly always */
+        }
         uint32_t at = place_of(s, opcode);
-        if (at == before || at == VY_MK_SURVEY_OPCODES) {
-            if (!vyre_opcode_is_publishable(opcode)) {
-                return refuse(opcode, first, diag);
-            }
-            note(table, handlers, handler_count, opcode, at, s);
+        if (at != before && at != VY_MK_SURVEY_OPCODES) {
+            continue;
         }
-        if (at < VY_MK_SURVEY_OPCODES) {
-            s->counts[at] += i - first;
+        if (!vyre_opcode_is_publishable(opcode)) {
+            return refuse(opcode, i, diag);
         }
+        note(table, handlers, handler_count, opcode, at, s);
     }
     return VYRE_OK;
 }
