@@ -43,7 +43,7 @@ tests=(
     test_drain_handlers test_drain_io test_drain_order test_builtins test_dispatcher
     test_dispatcher_caches test_dispatcher_in_place test_dispatcher_io
     test_dispatcher_items test_dispatcher_order test_dispatcher_ring
-    test_dispatcher_rings test_dispatcher_threads test_dispatcher_tickets test_dispatcher_traps
+    test_dispatcher_rings test_dispatcher_runs test_dispatcher_threads test_dispatcher_tickets test_dispatcher_traps
     test_dispatcher_ways
 )
 

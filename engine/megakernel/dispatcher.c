@@ -157,6 +157,7 @@ static vyre_result take_rest(vyre_dispatcher *d, const vyre_dispatcher_params *p
     d->queue_count = p->max_in_flight ? p->max_in_flight : VY_MK_IN_FLIGHT;
     d->queues = vy_arena_alloc(&d->arena, d->queue_count, sizeof *d->queues);
     d->trials = vy_arena_alloc(&d->arena, vy_mk_trial_count(d->handler_count), sizeof *d->trials);
+    d->costs = vy_arena_alloc(&d->arena, vy_mk_trial_count(d->handler_count), sizeof *d->costs);
     if (d->arena.failed) {
         return vy_diag_no_memory(diag);
     }

@@ -131,6 +131,12 @@ typedef struct vy_mk_queue {
     vyre_queue_report report;
 } vy_mk_queue;
 
+/* Of VY_MK_COST_UNIT items, by vy_mk_way; 0: not known. */
+#define VY_MK_COST_UNIT 1024u
+typedef struct vy_mk_way_costs {
+    uint64_t ns[2];
+} vy_mk_way_costs;
+
 /* ---- The dispatcher -------------------------------------------------------------------------- */
 
 struct vyre_dispatcher {
@@ -161,14 +167,16 @@ struct vyre_dispatcher {
     vy_mutex mutex;         /* of all below */
     vy_mutex compile_mutex; /* taken before the other: one program is made at a time */
     bool has_mutexes;
-    vy_mk_topology topology;        /* of the last queue */
-    atomic_uint_least64_t round_ns; /* what a round took last; 0: not known */
+    vy_mk_topology topology;         /* of the last queue */
+    atomic_uint_least64_t round_ns;  /* what a round took last; 0: not known */
+    atomic_uint_least64_t launch_ns; /* what the shortest launch took; 0: not known */
     uint64_t serial;
     vy_mk_queue *queues;
     uint32_t queue_count;
     vy_mk_lru lru;
     vy_mk_program *programs[VY_MK_LRU_PIPELINES]; /* by the table's numbers */
-    vy_mk_trial *trials; /* of special programs: by handler, then by built-in opcode */
+    vy_mk_trial *trials;    /* of special programs: by handler, then by built-in opcode */
+    vy_mk_way_costs *costs; /* likewise */
     vy_mk_statistics statistics;
     vy_mk_priority_totals totals;
     vyre_dispatcher_counters counters;
@@ -192,6 +200,9 @@ uint32_t vy_mk_trial_count(uint32_t handler_count);
 /* Whether a queue of one opcode is drained by a program for it: by what was measured, or as a
  * sample of what is being measured. */
 void vy_mk_trial_choose(vyre_dispatcher *d, vy_mk_queue *q);
+/* What opcodes' own programs save of VY_MK_COST_UNIT items, where they were adopted: rows of
+ * vy_mk_trial_count at most. */
+uint32_t vy_mk_trial_list_savings(vyre_dispatcher *d, vy_mk_cost *out_savings);
 /* What the sample cost. */
 void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result);
 

@@ -7,7 +7,6 @@
 /* Queues before the first trial: making a program takes long, and pays for those that come often.
  */
 #define DELAY 16u
-#define UNIT  1024u /* items that costs are of */
 
 static const uint32_t builtins[] = {
     VYRE_OPCODE_NOP,          VYRE_OPCODE_STORE_U32, VYRE_OPCODE_ATOMIC_ADD,  VYRE_OPCODE_LOAD_U32,
@@ -18,19 +17,35 @@ uint32_t vy_mk_trial_count(uint32_t handler_count)
     return handler_count + (uint32_t)VY_COUNT_OF(builtins);
 }
 
+static uint32_t opcode_of(const vyre_dispatcher *d, uint32_t row)
+{
+    return row < d->handler_count ? d->handlers[row].opcode : builtins[row - d->handler_count];
+}
+
 static vy_mk_trial *find(vyre_dispatcher *d, uint32_t opcode)
 {
-    for (uint32_t h = 0; h < d->handler_count; h++) {
-        if (d->handlers[h].opcode == opcode) {
-            return &d->trials[h];
-        }
-    }
-    for (uint32_t b = 0; b < VY_COUNT_OF(builtins); b++) {
-        if (builtins[b] == opcode) {
-            return &d->trials[d->handler_count + b];
+    for (uint32_t row = 0; row < vy_mk_trial_count(d->handler_count); row++) {
+        if (opcode_of(d, row) == opcode) {
+            return &d->trials[row];
         }
     }
     return NULL;
+}
+
+uint32_t vy_mk_trial_list_savings(vyre_dispatcher *d, vy_mk_cost *out_savings)
+{
+    uint32_t count = 0;
+    vy_mutex_lock(&d->mutex);
+    for (uint32_t row = 0; row < vy_mk_trial_count(d->handler_count); row++) {
+        const uint64_t *ns = d->costs[row].ns;
+        if (vy_mk_trial_adopted(&d->trials[row]) && ns[VY_MK_CHALLENGER] &&
+            ns[VY_MK_CHAMPION] > ns[VY_MK_CHALLENGER]) {
+            uint64_t saved = ns[VY_MK_CHAMPION] - ns[VY_MK_CHALLENGER];
+            out_savings[count++] = (vy_mk_cost){opcode_of(d, row), saved};
+        }
+    }
+    vy_mutex_unlock(&d->mutex);
+    return count;
 }
 
 void vy_mk_trial_choose(vyre_dispatcher *d, vy_mk_queue *q)
@@ -69,12 +84,16 @@ void vy_mk_trial_end(vyre_dispatcher *d, vy_mk_queue *q, vyre_result result)
     }
     if (result == VYRE_OK && r->published) {
         uint64_t took = r->device_ns != VYRE_NS_NONE ? r->device_ns : r->dispatch_ns;
-        cost = took / r->published * UNIT + took % r->published * UNIT / r->published;
+        cost = took / r->published * VY_MK_COST_UNIT +
+               took % r->published * VY_MK_COST_UNIT / r->published;
     }
     if (!(q->params.flags & VYRE_QUEUE_TIMED)) {
         r->device_ns = VYRE_NS_NONE; /* the caller did not ask */
     }
     vy_mutex_lock(&d->mutex);
+    if (cost != UINT64_MAX) {
+        d->costs[q->trial - d->trials].ns[q->way] = cost + 1;
+    }
     vy_mk_verdict verdict = vy_mk_trial_record(q->trial, q->way, cost);
     if (verdict == VY_MK_VERDICT_SWITCHED && vy_mk_trial_adopted(q->trial)) {
         d->counters.special_adoptions++;

@@ -167,7 +167,7 @@ static vyre_result advance(vy_mk_queue *q, bool *out_is_done, vyre_diag *diag)
         return VYRE_OK;
     }
     q->wave += q->slice_waves;
-    *out_is_done = q->wave == q->plan.wave_count;
+    *out_is_done = q->wave == q->plan.part_count;
     if (!*out_is_done) {
         begin_pass(q);
     }

@@ -40,10 +40,11 @@ static uint32_t count_waves(const vyre_dispatcher *d, const vy_mk_queue *q, uint
     const uint32_t *bounds = q->plan.bounds;
     uint64_t rounds = 0, most = rounds_left(d, q);
     uint32_t lanes = q->recommendation.launch.lane_count, waves = 0;
-    while (q->wave + waves < q->plan.wave_count && waves < VY_MK_MAX_WAVES) {
+    while (q->wave + waves < q->plan.part_count && waves < VY_MK_MAX_WAVES) {
         uint32_t first = bounds[q->wave + waves], end = bounds[q->wave + waves + 1];
+        bool has_own = q->plan.own && q->plan.own[q->wave + waves] != VY_MK_NONE;
         rounds += vy_mk_div_up(end - first, lanes);
-        if (rounds > most || end > limit) {
+        if (rounds > most || end > limit || has_own) {
             break;
         }
         waves++;
@@ -70,7 +71,11 @@ static void choose_slice(const vyre_dispatcher *d, vy_mk_queue *q)
     q->slice_end = end < limit ? end : (uint32_t)limit;
     q->slice_waves = 1;
     q->variant.in_waves = false;
-    if (is_items && q->wave + 1 < q->plan.wave_count && q->position == q->plan.bounds[q->wave]) {
+    if (q->plan.own) {
+        q->variant.opcode = q->plan.own[q->wave];
+        q->variant.is_special = q->variant.opcode != VY_MK_NONE;
+    }
+    if (is_items && q->wave + 1 < q->plan.part_count && q->position == q->plan.bounds[q->wave]) {
         uint32_t waves = count_waves(d, q, limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
         if (waves > 1) {
             q->slice_waves = waves;
@@ -81,7 +86,7 @@ static void choose_slice(const vyre_dispatcher *d, vy_mk_queue *q)
     uint32_t items = q->variant.in_waves ? largest_wave(q) : q->slice_end - q->slice_begin;
     q->slice_groups = count_groups(q, items);
     q->slice_rounds = q->variant.in_waves ? UINT32_MAX : rounds_left(d, q);
-    bool is_last = q->wave + q->slice_waves == q->plan.wave_count;
+    bool is_last = q->wave + q->slice_waves == q->plan.part_count;
     q->slice_reads_ring =
         q->form == VY_DRAIN_OF_RING &&
         (!q->memory.mapped || (is_last && vy_mk_div_up(items, lanes_of(q)) <= q->slice_rounds));
@@ -288,6 +293,10 @@ static void note_time(vyre_dispatcher *d, vy_mk_queue *q)
     q->executed_rounds += rounds;
     q->round_ns = rounds ? took / rounds + 1 : q->round_ns;
     atomic_store(&d->round_ns, q->round_ns);
+    uint64_t least = atomic_load(&d->launch_ns);
+    if (least == 0 || took < least) {
+        atomic_store(&d->launch_ns, took); /* what one costs, whatever it does */
+    }
 }
 
 vyre_result vy_mk_queue_land(vyre_dispatcher *d, vy_mk_queue *q, uint64_t deadline, vyre_diag *diag)

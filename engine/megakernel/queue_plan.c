@@ -93,7 +93,7 @@ static vyre_result make_waves(planning *p)
     bounds[waves.wave_count] = plan->count;
     plan->items = items;
     plan->bounds = bounds;
-    plan->wave_count = waves.wave_count;
+    plan->wave_count = plan->part_count = waves.wave_count;
     return VYRE_OK;
 }
 
@@ -106,7 +106,7 @@ static vyre_result order(planning *p)
     }
     bounds[1] = plan->count;
     plan->bounds = bounds;
-    plan->wave_count = 1;
+    plan->wave_count = plan->part_count = 1;
     bool is_free = p->relation != VY_MK_UNKNOWN || has(p, VYRE_QUEUE_INDEPENDENT);
     if (is_free && !p->params->wants_lineage) {
         return VYRE_OK;
@@ -119,10 +119,101 @@ static vyre_result order(planning *p)
 
 /* ---- Arrangement ----------------------------------------------------------------------------- */
 
-/* Items of each wave by opcode, a stable counting sort: neighbouring invocations then run the same
+/* Where items go, and the numbers that they have in the queue given. */
+typedef struct order_of {
+    vyre_work_item *items;
+    uint32_t *given_at;
+} order_of;
+
+static bool make_order(planning *p, order_of *out)
+{
+    out->items = vy_arena_alloc(p->arena, p->plan->count, sizeof *out->items);
+    out->given_at = vy_arena_alloc(p->arena, p->plan->count, sizeof *out->given_at);
+    return out->items && out->given_at;
+}
+
+static void put(const planning *p, const order_of *to, uint32_t at, uint32_t from)
+{
+    to->items[at] = p->plan->items[from];
+    to->given_at[at] = p->plan->given_at ? p->plan->given_at[from] : from;
+}
+
+static void take_order(planning *p, const order_of *order)
+{
+    p->plan->items = order->items;
+    p->plan->given_at = order->given_at;
+}
+
+/* The waves that the items stand in, in their order. */
+static bool list_waves(planning *p, vy_mk_waves *out)
+{
+    uint32_t count = p->plan->count;
+    vy_mk_wave *waves = vy_arena_alloc(p->arena, p->plan->wave_count, sizeof *waves);
+    uint32_t *same = vy_arena_alloc(p->arena, count, sizeof *same);
+    if (!waves || !same) {
+        return false;
+    }
+    for (uint32_t w = 0; w < p->plan->wave_count; w++) {
+        uint32_t first = p->plan->bounds[w];
+        waves[w] = (vy_mk_wave){first, p->plan->bounds[w + 1] - first};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        same[i] = i;
+    }
+    *out = (vy_mk_waves){waves, p->plan->wave_count, count, same, same};
+    return true;
+}
+
+/* Parts from groups: those of an opcode's own kernel, and what lies between them in a wave. */
+static bool make_parts(planning *p, const vy_mk_fusion *fusion)
+{
+    vy_mk_plan *plan = p->plan;
+    uint32_t *bounds = vy_arena_alloc(p->arena, (size_t)fusion->group_count + 1, sizeof *bounds);
+    uint32_t *own = vy_arena_alloc(p->arena, fusion->group_count, sizeof *own);
+    if (!bounds || !own) {
+        return false;
+    }
+    plan->part_count = 0;
+    for (uint32_t g = 0; g < fusion->group_count; g++) {
+        const vy_mk_group *group = &fusion->groups[g];
+        bool is_own = !group->is_rest && group->cost_ns >= p->params->launch_cost;
+        bounds[plan->part_count] = group->first;
+        own[plan->part_count++] = is_own ? group->opcode : VY_MK_NONE;
+    }
+    bounds[plan->part_count] = plan->count;
+    plan->bounds = bounds;
+    plan->own = own;
+    return true;
+}
+
+/* Runs for which a kernel of their own saves more than its launch costs, apart from the others. */
+static vyre_result fuse(planning *p)
+{
+    const vy_mk_fusion_params params = {.costs = p->params->savings,
+                                        .cost_count = p->params->saving_count,
+                                        .launch_ns = p->params->launch_cost,
+                                        .max_items = UINT32_MAX};
+    vy_mk_waves waves;
+    vy_mk_fusion fusion;
+    order_of order;
+    if (!list_waves(p, &waves) || !make_order(p, &order)) {
+        return vy_diag_no_memory(p->diag);
+    }
+    vyre_result code = vy_mk_fusion_plan(p->arena, p->plan->items, p->plan->count, &waves, &params,
+                                         &fusion, p->diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    for (uint32_t at = 0; at < p->plan->count; at++) {
+        put(p, &order, at, fusion.item_at[at]);
+    }
+    take_order(p, &order);
+    return make_parts(p, &fusion) ? VYRE_OK : vy_diag_no_memory(p->diag);
+}
+
+/* Items of a part by opcode, a stable counting sort: neighbouring invocations then run the same
  * handler. */
-static void sort_wave(const planning *p, uint32_t first, uint32_t end, vyre_work_item *items,
-                      uint32_t *given_at)
+static void sort_part(const planning *p, uint32_t first, uint32_t end, const order_of *order)
 {
     const vy_mk_plan *plan = p->plan;
     uint32_t next[VY_MK_SURVEY_OPCODES] = {0}, at = first;
@@ -135,9 +226,7 @@ static void sort_wave(const planning *p, uint32_t first, uint32_t end, vyre_work
         at += count;
     }
     for (uint32_t i = first; i < end; i++) {
-        uint32_t to = next[vy_mk_survey_place(p->survey, plan->items[i].opcode)]++;
-        items[to] = plan->items[i];
-        given_at[to] = plan->given_at ? plan->given_at[i] : i;
+        put(p, order, next[vy_mk_survey_place(p->survey, plan->items[i].opcode)]++, i);
     }
 }
 
@@ -145,20 +234,21 @@ static vyre_result arrange(planning *p)
 {
     vy_mk_plan *plan = p->plan;
     uint32_t opcodes = p->survey->opcode_count;
+    order_of order;
     if (!has(p, VYRE_QUEUE_ARRANGE) || opcodes < 2 || opcodes > VY_MK_SURVEY_OPCODES) {
         return VYRE_OK;
     }
-    vyre_work_item *items = vy_arena_alloc(p->arena, plan->count, sizeof *items);
-    uint32_t *given_at = vy_arena_alloc(p->arena, plan->count, sizeof *given_at);
-    if (!items || !given_at) {
-        return vy_diag_no_memory(p->diag);
+    vyre_result code = p->params->saving_count ? fuse(p) : VYRE_OK;
+    if (code == VYRE_OK && !make_order(p, &order)) {
+        code = vy_diag_no_memory(p->diag);
     }
-    for (uint32_t w = 0; w < plan->wave_count; w++) {
-        sort_wave(p, plan->bounds[w], plan->bounds[w + 1], items, given_at);
+    for (uint32_t part = 0; code == VYRE_OK && part < plan->part_count; part++) {
+        sort_part(p, plan->bounds[part], plan->bounds[part + 1], &order);
     }
-    plan->items = items;
-    plan->given_at = given_at;
-    return VYRE_OK;
+    if (code == VYRE_OK) {
+        take_order(p, &order);
+    }
+    return code;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef VY_MEGAKERNEL_QUEUE_PLAN_H
 #define VY_MEGAKERNEL_QUEUE_PLAN_H
 
+#include "engine/megakernel/fusion.h"
 #include "engine/megakernel/lineage.h"
 #include "engine/megakernel/prune.h"
 #include "engine/megakernel/waves.h"
@@ -46,8 +47,13 @@ typedef struct vy_mk_plan {
         *items; /* to be published, in their order; the caller's where none changed */
     uint32_t count;
     const uint32_t *given_at; /* by place in `items`: number in the queue given; NULL: the same */
-    const uint32_t *bounds;   /* wave_count + 1: where each begins; the last: count */
-    uint32_t wave_count;      /* at least 1 */
+    /* Parts that are drained one after the other: waves, and of these runs of an opcode that a
+     * kernel of its own drains. */
+    const uint32_t *bounds; /* part_count + 1: where each begins; the last: count */
+    const uint32_t
+        *own; /* by part: the opcode of its kernel, VY_MK_NONE: that for all; NULL: none */
+    uint32_t part_count; /* at least 1 */
+    uint32_t wave_count;
     const vy_mk_pair *pairs;
     uint32_t pair_count;
     vy_mk_lineage lineage;
@@ -58,6 +64,11 @@ typedef struct vy_mk_plan_params {
     uint32_t flags; /* VYRE_QUEUE_* */
     bool wants_lineage;
     uint32_t lineage_limit;
+    /* What a kernel of its own saves, by opcode, for each item, and what a launch costs, in one
+     * unit: with VYRE_QUEUE_ARRANGE runs that are worth one get it. */
+    const vy_mk_cost *savings;
+    uint32_t saving_count;
+    uint64_t launch_cost;
 } vy_mk_plan_params;
 
 /* `arena` holds what is made. Errors: those of its steps. */

@@ -120,18 +120,41 @@ static vyre_result check(vyre_dispatcher *d, vy_mk_queue *q, uint64_t count, boo
 
 /* ---- What is drained ------------------------------------------------------------------------- */
 
+/* What kernels of their own would save. */
+static vyre_result list_savings(vyre_dispatcher *d, vy_mk_queue *q, vy_mk_plan_params *params,
+                                vyre_diag *diag)
+{
+    const uint32_t flags = q->params.flags;
+    bool as_ring = (flags & VYRE_QUEUE_STRICT) || q->survey.has_packed || q->survey.has_requeues;
+    if (!(flags & VYRE_QUEUE_ARRANGE) || (flags & VYRE_QUEUE_NO_SPECIAL) || as_ring) {
+        return VYRE_OK;
+    }
+    vy_mk_cost *savings =
+        vy_arena_alloc(&q->arena, vy_mk_trial_count(d->handler_count), sizeof *savings);
+    if (!savings) {
+        return vy_diag_no_memory(diag);
+    }
+    uint64_t launch_ns = atomic_load(&d->launch_ns);
+    params->savings = savings;
+    params->saving_count = vy_mk_trial_list_savings(d, savings);
+    params->launch_cost =
+        launch_ns > UINT64_MAX / VY_MK_COST_UNIT ? UINT64_MAX : launch_ns * VY_MK_COST_UNIT;
+    return VYRE_OK;
+}
+
 static vyre_result plan_items(vyre_dispatcher *d, vy_mk_queue *q, const vyre_work_item *items,
                               uint32_t count, vyre_diag *diag)
 {
     const vyre_queue_params *p = &q->params;
-    const vy_mk_plan_params params = {.flags = p->flags,
-                                      .wants_lineage = p->lineage || p->lineage_sets,
-                                      .lineage_limit = p->lineage_limit};
+    vy_mk_plan_params params = {.flags = p->flags,
+                                .wants_lineage = p->lineage || p->lineage_sets,
+                                .lineage_limit = p->lineage_limit};
     vyre_result code = vy_mk_check_items(items, count, diag);
     if (code == VYRE_OK) {
         code = vy_mk_survey_items(&d->effects, d->handlers, d->handler_count, items, count,
                                   &q->survey, diag);
     }
+    code = code == VYRE_OK ? list_savings(d, q, &params, diag) : code;
     if (code == VYRE_OK) {
         code = vy_mk_plan_build(&q->arena, &d->effects, &q->survey, &params, items, count, &q->plan,
                                 diag);
@@ -163,7 +186,7 @@ static vyre_result plan_ring(vy_mk_queue *q, void *ring, size_t size, vyre_diag 
     q->ring = ring;
     q->is_ring = true;
     q->slot_count = bounds[1] = counts.slot_count;
-    q->plan = (vy_mk_plan){.bounds = bounds, .wave_count = 1};
+    q->plan = (vy_mk_plan){.bounds = bounds, .part_count = 1, .wave_count = 1};
     for (uint32_t s = 0; s < q->slot_count; s++) {
         uint32_t status = vy_mk_get(ring, (size_t)s * VYRE_SLOT_WORDS + VYRE_SLOT_STATUS);
         bool waits = status == VYRE_STATUS_PUBLISHED || status == VYRE_STATUS_YIELD ||
@@ -461,7 +484,7 @@ vyre_result vy_mk_queue_map(vyre_dispatcher *d, vy_mk_queue *q, uint32_t count,
         return vy_diag_no_memory(diag);
     }
     bounds[1] = q->slot_count = count;
-    q->plan = (vy_mk_plan){.count = count, .bounds = bounds, .wave_count = 1};
+    q->plan = (vy_mk_plan){.count = count, .bounds = bounds, .part_count = 1, .wave_count = 1};
     q->form = VY_DRAIN_OF_ITEMS;
     q->is_in_place = true;
     code = prepare(d, q, diag);
