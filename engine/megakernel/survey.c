@@ -77,6 +77,18 @@ static void note(const vy_mk_effects *table, const vyre_handler *handlers, uint3
     }
 }
 
+#define BLOCK 16u
+
+/* Whether the next BLOCK items have that opcode: without a branch for each. */
+static bool is_block_of(const vyre_work_item *items, uint32_t opcode)
+{
+    uint32_t other = 0;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        other |= items[i].opcode ^ opcode;
+    }
+    return other == 0;
+}
+
 vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *handlers,
                                uint32_t handler_count, const vyre_work_item *items, uint32_t count,
                                vy_mk_survey *s, vyre_diag *diag)
@@ -85,6 +97,11 @@ vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *h
     s->is_idempotent = true;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t opcode = items[i].opcode, before = s->opcode_count;
+        if (i > 0 && i % BLOCK == 0 && count - i >= BLOCK &&
+            is_block_of(items + i, items[i - 1].opcode)) {
+            i += BLOCK - 1;
+            continue;
+        }
         if (opcode < VY_MK_SMALL_OPCODES && s->small[opcode]) {
             continue; /* nearly always */
         }
