@@ -44,7 +44,7 @@ vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key)
     if (key < b->first_hidden) {
         return vy_type_component((vyre_type)b->program->vars.data[b->key_vars[key]].type);
     }
-    if (key == vy_key_budget(b)) {
+    if (key == vy_key_budget(b) || key == b->execution_key) {
         return VYRE_TYPE_U32;
     }
     uint32_t function = (key - b->first_hidden - 1) / FUNCTION_KEYS;
@@ -213,6 +213,9 @@ static void load_value(vy_ssa_builder *b, uint32_t var)
 {
     const vy_var_crossing *crossing = &b->split->vars[var];
     const vy_var *decl = &b->program->vars.data[var];
+    if (b->is_whole && crossing->crossing != VY_CROSSING_RECOMPUTE) {
+        return; /* it has its value */
+    }
     if (crossing->crossing == VY_CROSSING_SPILL) {
         load_spilled(b, var);
     } else if (crossing->crossing == VY_CROSSING_HOST) {
@@ -228,7 +231,7 @@ static void load_value(vy_ssa_builder *b, uint32_t var)
     }
 }
 
-static void begin_segment(vy_ssa_builder *b)
+void vy_build_begin_segment(vy_ssa_builder *b)
 {
     const vy_segment *segment = b->segment;
     bool draws = false;
@@ -369,9 +372,19 @@ static void build_subgroup(vy_ssa_builder *b, const vy_stmt *stmt)
     }
 }
 
-static void build_barrier(vy_ssa_builder *b, vy_loc loc)
+void vy_build_barrier(vy_ssa_builder *b, vy_loc loc)
 {
     (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_BARRIER, .loc = loc});
+}
+
+void vy_build_record(vy_ssa_builder *b, uint32_t site, vy_loc loc)
+{
+    vy_ins ins = {.op = VY_SSA_RECORD, .ref = site, .loc = loc};
+    if (b->is_whole) {
+        ins.arg[0] = b->pass;
+        ins.arg[1] = b->current[b->execution_key];
+    }
+    (void)vy_build_ins(b, ins);
 }
 
 static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
@@ -383,9 +396,9 @@ static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
         .ref = stmt->ref,
         .arg = {index},
         .loc = stmt->loc};
-    build_barrier(b, stmt->loc);
+    vy_build_barrier(b, stmt->loc);
     uint32_t value = vy_build_ins(b, ins);
-    build_barrier(b, stmt->loc);
+    vy_build_barrier(b, stmt->loc);
     if (stmt->result) {
         bind(b, stmt->result, vy_build_take_apart(b, value, (vyre_type)ins.type, stmt->loc));
     }
@@ -404,14 +417,14 @@ static void build_array(vy_ssa_builder *b, const vy_stmt *stmt)
 static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
 {
     vy_parts value = vy_build_value(b, stmt->x);
-    if (b->activation->function) {
+    if (b->activation->function || b->activation->exit) {
         vy_build_return_value(b, value);
     } else {
         end_segment(b, stmt->loc);
     }
 }
 
-static void build_stmt(vy_ssa_builder *b, uint32_t index)
+void vy_build_stmt(vy_ssa_builder *b, uint32_t index)
 {
     const vy_stmt *stmt = &b->program->stmts.data[index];
     vy_parts value;
@@ -470,10 +483,10 @@ static void build_stmt(vy_ssa_builder *b, uint32_t index)
         build_return(b, stmt);
         break;
     case VY_STMT_BARRIER:
-        build_barrier(b, stmt->loc);
+        vy_build_barrier(b, stmt->loc);
         break;
     case VY_STMT_TRAP:
-        (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_RECORD, .ref = stmt->site, .loc = stmt->loc});
+        vy_build_record(b, stmt->site, stmt->loc);
         break;
     case VY_STMT_NONE:
     case VY_STMT_CASE:
@@ -490,7 +503,7 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
     }
     for (uint32_t i = first; i && b->block && !vy_build_stopped(b);) {
         const vy_stmt *stmt = &b->program->stmts.data[i];
-        build_stmt(b, i);
+        vy_build_stmt(b, i);
         /* A return at the very end of a function leaves no jump, but nothing follows it. */
         i = stmt->kind == VY_STMT_RETURN ? 0 : stmt->next;
     }
@@ -499,7 +512,7 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static void allocate(vy_ssa_builder *b)
+void vy_build_allocate(vy_ssa_builder *b)
 {
     const vy_bounds *bounds = &b->segment->bounds;
     if (bounds->expr_begin < bounds->expr_end) {
@@ -522,8 +535,13 @@ static void allocate(vy_ssa_builder *b)
             b->key_vars[b->first_key[v] + c] = b->var_base + v;
         }
     }
-    b->key_count =
-        b->first_hidden + 1 + (bounds->has_call ? FUNCTION_KEYS * b->program->functions.count : 0);
+    uint32_t functions = bounds->has_call ? b->program->functions.count : 0;
+    b->key_count = b->first_hidden + 1 + FUNCTION_KEYS * functions;
+    if (b->is_whole) {
+        /* Whether the kernel, which is function 0, has returned, and one key more. */
+        b->execution_key = b->first_hidden + 1 + FUNCTION_KEYS * (functions ? functions : 1);
+        b->key_count = b->execution_key + 1;
+    }
     b->values = vy_arena_alloc(b->arena, b->expr_count, sizeof *b->values);
     b->arrays = vy_arena_alloc(b->arena, b->var_count, sizeof *b->arrays);
     b->current = vy_arena_alloc(b->arena, b->key_count, sizeof *b->current);
@@ -545,17 +563,17 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
                         .activation = &kernel,
                         .depth = 1};
     vy_ssa_init(out_ssa, program, arena);
-    allocate(&b);
+    vy_build_allocate(&b);
     uint32_t entry = vy_ssa_add_block(out_ssa, at->loc);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }
     vy_build_place(&b, entry);
-    begin_segment(&b);
+    vy_build_begin_segment(&b);
     vy_loc end = at->loc;
     for (uint32_t i = 0; i < at->stmt_count && b.block && !vy_build_stopped(&b); i++) {
         uint32_t stmt = split->stmts.data[at->first_stmt + i];
-        build_stmt(&b, stmt);
+        vy_build_stmt(&b, stmt);
         end = program->stmts.data[stmt].end_loc;
     }
     end_segment(&b, end);
