@@ -31,13 +31,13 @@ typedef enum vy_command_kind {
     VY_COMMAND_BARRIER,
     VY_COMMAND_DISPATCH,
     VY_COMMAND_DISPATCH_INDIRECT, /* by the arguments in STATE */
-    VY_COMMAND_WHOLE,             /* all executions of `pass` passes by one dispatch */
     VY_COMMAND_JUDGE,             /* decides on the device whether another pass runs */
     VY_COMMAND_FILL,
     VY_COMMAND_COPY,
     VY_COMMAND_TIMESTAMP,
     VY_COMMAND_CRUMB, /* notes in host memory which dispatch comes next */
-    VY_COMMAND_GRID   /* writes the arguments and the parameter block by `grid from` */
+    VY_COMMAND_GRID,  /* writes the arguments and the parameter block by `grid from` */
+    VY_COMMAND_WHOLE  /* all executions of `pass` passes by one dispatch */
 } vy_command_kind;
 
 enum {
