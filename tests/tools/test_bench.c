@@ -43,6 +43,8 @@ static void test_bench_refuses_command_lines(void **state)
     assert_file_has("out", "usage: vyre-bench GROUP...");
     assert_file_has("out", "rebind");
     assert_file_has("out", "megakernel");
+    assert_file_has("out", "kernels");
+    assert_file_has("out", "fixpoint");
 }
 
 static void test_bench_tells_what_fails(void **state)
@@ -162,6 +164,10 @@ static void check_json(const char *path)
         "\"sizes\": {\"workgroups\": ",
         "\"descriptor_writes\": ",
         "\"name\": \"megakernel\"",
+        "\"name\": \"kernels\"",
+        "\"name\": \"fixpoint\"",
+        "\"sizes\": {\"elements\": 65536}",
+        "\"what\": \"its recorded passes\"",
         "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
     size_t size;
     char *data = get_file(path, &size);
@@ -189,7 +195,7 @@ static void check_json(const char *path)
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
     assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
-    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 || peers == 0);
+    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 + 14 + 4 * 2 + 2 * 2 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
 }
@@ -223,6 +229,11 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "dispatcher, independent items");
     assert_file_has("out", "published into a ring");
     assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
+    assert_file_has("out", "### kernels: ");
+    assert_file_has("out", "radix_sort.vyre");
+    assert_file_has("out", "plain C, ");
+    assert_file_has("out", "### fixpoint: ");
+    assert_file_has("out", "bfs_queue.vyre");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -233,6 +244,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-checks.svg");
     check_picture("b-atomics.svg");
     check_picture("b-megakernel.svg");
+    check_picture("b-kernels.svg");
+    check_picture("b-fixpoint.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

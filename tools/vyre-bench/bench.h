@@ -134,6 +134,8 @@ vyre_result bench_checks(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_megakernel(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_fixpoint(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
