@@ -3,6 +3,7 @@
 #include "tests/tools/support.h"
 
 #include "tools/vyre-bench/bench.h"
+#include "tools/vyre-bench/peers/graphs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -416,6 +417,69 @@ static void test_break_evens_hold_for_all_larger_sizes(void **state)
     vy_arena_finish(&b.arena);
 }
 
+static void test_base_is_the_fastest_peer_that_does_not_know_before(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *who, *way;
+        double median;
+    } all[] = {{"vyre", "until", 1},  {"vulkan", "exactly as many passes", 2},
+               {"cuda", "host", 9},   {"cuda", "sync", 5},
+               {"vulkan", "loop", 7}, {"cuda", "left out", 0}};
+    bench_case c = {.name = "fake"};
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 0);
+    for (uint32_t i = 0; i < VY_COUNT_OF(all); i++) {
+        bench_series *s = bench_series_add(&c, all[i].who, all[i].way, fake_sample, NULL, NULL);
+        s->median = all[i].median;
+        s->sample_count = all[i].median > 0;
+    }
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 3);
+    c.series_count = 2;
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 0);
+}
+
+/* Edges stay within; those of the grid lead to neighbours, and back. */
+static void test_graphs_lead_where_they_say(void **state)
+{
+    (void)state;
+    enum { POWER = 1024, SIDE = 7, GRID = SIDE * SIDE };
+    uint32_t edges = 0, hubs = 0, into[POWER] = {0};
+    for (uint32_t v = 0; v < POWER; v++) {
+        uint32_t degree = bench_graph_degree(BENCH_GRAPH_POWER, v, POWER, 0);
+        assert_in_range(degree, 4, POWER);
+        hubs += degree >= 64;
+        for (uint32_t k = 0; k < degree; k++) {
+            uint32_t to = bench_graph_target(BENCH_GRAPH_POWER, v, k, POWER, 0);
+            assert_true(to < POWER);
+            into[to]++;
+            edges++;
+        }
+    }
+    assert_in_range(hubs, 1, POWER / 8);
+    assert_true(edges > 8 * POWER);
+    assert_true(into[0] > 4 * edges / POWER); /* the first is the one most led to */
+    assert_int_equal(bench_graph_side(GRID), SIDE);
+    edges = 0;
+    for (uint32_t v = 0; v < GRID; v++) {
+        uint32_t degree = bench_graph_degree(BENCH_GRAPH_GRID, v, GRID, SIDE);
+        for (uint32_t k = 0; k < degree; k++, edges++) {
+            uint32_t to = bench_graph_target(BENCH_GRAPH_GRID, v, k, GRID, SIDE), back = 0;
+            int dx = abs((int)(to % SIDE) - (int)(v % SIDE));
+            int dy = abs((int)(to / SIDE) - (int)(v / SIDE));
+            assert_true(to < GRID);
+            assert_int_equal(dx + dy, 1);
+            for (uint32_t n = 0; n < bench_graph_degree(BENCH_GRAPH_GRID, to, GRID, SIDE); n++) {
+                back += bench_graph_target(BENCH_GRAPH_GRID, to, n, GRID, SIDE) == v;
+            }
+            assert_int_equal(back, 1);
+        }
+    }
+    assert_int_equal(edges, 4 * SIDE * (SIDE - 1));
+}
+
 /* ---- The other process ----------------------------------------------------------------------- */
 
 /* Answers as vyre-bench-cuda does: good ones, then one kind of bad ones. */
@@ -505,6 +569,8 @@ int main(void)
         cmocka_unit_test(test_quantiles_are_between_samples),
         cmocka_unit_test(test_series_take_turns_and_are_checked),
         cmocka_unit_test(test_break_evens_hold_for_all_larger_sizes),
+        cmocka_unit_test(test_base_is_the_fastest_peer_that_does_not_know_before),
+        cmocka_unit_test(test_graphs_lead_where_they_say),
         cmocka_unit_test(test_cuda_peers_answer_or_say_why_not),
         cmocka_unit_test(test_failing_peers_are_left_out_and_own_failures_are_not),
     };

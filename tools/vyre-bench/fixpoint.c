@@ -1,7 +1,5 @@
 /* Group fixpoint: passes until one changes nothing more, of which only the device knows which it
  * is, beside ways that know it before. From the call to the known end. */
-#include "tools/vyre-bench/fixpoint.h"
-
 #include "tools/vyre-bench/chain.h"
 
 #include <stdlib.h>
@@ -9,7 +7,7 @@
 
 enum { MOST_PASSES = 10000, GROUPS = 132, QUICK_GROUPS = 4, MAX_SUBMISSIONS = 1000 };
 static const double case_budget_us = 2e6;
-static const char exactly[] = "exactly as many passes";
+static const char exactly[] = BENCH_EXACTLY " as many passes";
 
 /* The step of all groups, and a flag that the last pass leaves alone. */
 static const char until_text[] =
@@ -201,21 +199,6 @@ static void vulkan_finish(vulkan_until *u)
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-void bench_fixpoint_choose_base(bench_case *c)
-{
-    bool found = false;
-    c->base = 0;
-    for (uint32_t i = 0; i < c->series_count; i++) {
-        const bench_series *s = &c->series[i];
-        if (s->sample_count && strcmp(s->who, "vyre") != 0 &&
-            strncmp(s->way, exactly, strlen("exactly")) != 0 &&
-            (!found || s->median < c->series[c->base].median)) {
-            c->base = i;
-            found = true;
-        }
-    }
-}
-
 static void add_cuda(bench *b, bench_case *c, uint32_t groups, uint32_t passes)
 {
     static const char *const ways[][2] = {{"a launch a pass, its flag read", "host"},
@@ -278,7 +261,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
         result = bench_measure(b, c, diag);
     }
     if (result == VYRE_OK) {
-        bench_fixpoint_choose_base(c);
+        bench_choose_base(c);
         set_target(c, &own);
     }
     until_finish(&own);

@@ -1,5 +1,5 @@
 /* Breadth-first searches from node 0 until no node is new. */
-#include "tools/vyre-bench/fixpoint.h"
+#include "tools/vyre-bench/bench.h"
 #include "tools/vyre-bench/peers/graphs.h"
 
 #include "bench_programs.h" /* bench_NAME_vyre: shaders/NAME.vyre */
@@ -244,7 +244,7 @@ static vyre_result make_vulkan(search *s, vyre_diag *diag)
 
 static vyre_result add_vulkan(search *s, bench_case *c, vyre_diag *diag)
 {
-    static const char way[] = "exactly as many passes, recorded, bfs.comp";
+    static const char way[] = BENCH_EXACTLY " as many passes, recorded, bfs.comp";
     if (!s->bench->peer) {
         return VYRE_OK;
     }
@@ -288,7 +288,7 @@ static vyre_result measure_ways(bench *b, bench_case *c, graph *g, search *ways,
     if (result == VYRE_OK) {
         result = bench_measure(b, c, diag);
     }
-    bench_fixpoint_choose_base(c);
+    bench_choose_base(c);
     for (uint32_t i = 0; i < 2; i++) {
         snprintf(c->series[i].note, sizeof c->series[i].note, "strategy %s", ways[i].strategy);
     }

@@ -22,22 +22,6 @@ static const char *const names[BENCH_KERNELS] = {
     [BENCH_KERNEL_MATMUL] = "matrix product, f32",
 };
 
-/* The strongest peer; the library where there is none. */
-static uint32_t find_base(const bench_case *c)
-{
-    uint32_t best = 0;
-    bool found = false;
-    for (uint32_t i = 0; i < c->series_count; i++) {
-        const bench_series *s = &c->series[i];
-        if (s->sample_count && strcmp(s->who, "vyre") != 0 &&
-            (!found || s->median < c->series[best].median)) {
-            best = i;
-            found = true;
-        }
-    }
-    return best;
-}
-
 /* Bytes a microsecond of the fastest copy with 16 bytes an invocation. */
 static double find_rate(const bench_case *c)
 {
@@ -76,7 +60,7 @@ static vyre_result measure_case(bench *b, bench_group *group, kernel_work work, 
         result = kernel_ways_report(ways, c, diag);
     }
     if (result == VYRE_OK) {
-        c->base = find_base(c);
+        bench_choose_base(c);
         *rate = work.id == BENCH_KERNEL_COPY ? find_rate(c) : *rate;
     }
     if (result == VYRE_OK && *rate > 0 && work.bytes) {

@@ -213,6 +213,21 @@ void bench_series_leave_out(bench_case *c, const char *who, const char *way, con
     }
 }
 
+void bench_choose_base(bench_case *c)
+{
+    bool found = false;
+    c->base = 0;
+    for (uint32_t i = 0; i < c->series_count; i++) {
+        const bench_series *s = &c->series[i];
+        bool knows = strncmp(s->way, BENCH_EXACTLY, strlen(BENCH_EXACTLY)) == 0;
+        if (s->sample_count && is_peer(s) && !knows &&
+            (!found || s->median < c->series[c->base].median)) {
+            c->base = i;
+            found = true;
+        }
+    }
+}
+
 /* ---- Break-even ------------------------------------------------------------------------------ */
 
 static const bench_series *find_series(const bench_case *c, const char *who, const char *way)
