@@ -444,6 +444,7 @@ static const cuda_kind cuda_kinds[] = {
     {BENCH_KERNEL_SCAN, "cub::DeviceScan", "cub"},
     {BENCH_KERNEL_COMPACT, "block after block", "plain"},
     {BENCH_KERNEL_COMPACT, "cub::DeviceSelect", "cub"},
+    {BENCH_KERNEL_SORT, "as radix_sort.vyre", "plain"},
     {BENCH_KERNEL_SORT, "cub::DeviceRadixSort", "cub"},
     {BENCH_KERNEL_SPMV, "a row a thread", "plain"},
     {BENCH_KERNEL_SPMV, "a row half a warp", "wide"},

@@ -1,12 +1,9 @@
 // The kernels of group kernels in CUDA: as they are first written, with 16 bytes a thread, and by
 // CUB. What is made zero before a run is not timed, unless CUB does it. The device is kept busy until
 // everything is enqueued, so that the time between the events has nothing of the host's in it.
-#include "cuda.cuh"
-#include "kernels.h"
+#include "kernels_data.cuh"
 
 #include <cub/cub.cuh>
-
-#include <cstring>
 
 namespace {
 
@@ -252,6 +249,88 @@ void scan_sums(unsigned *sums, unsigned n, cudaStream_t stream)
     }
 }
 
+// ---- Sorting, as radix_sort.vyre ----------------------------------------------------------------
+
+constexpr unsigned sort_tiles = 16; // of a block; a tile is group_size keys
+
+// How often each digit occurs in each block: by digit, then block.
+__global__ void sort_count(const unsigned *keys, unsigned *counts, unsigned n, unsigned shift)
+{
+    __shared__ unsigned mine[256];
+    mine[threadIdx.x] = 0;
+    __syncthreads();
+    for (unsigned tile = 0; tile < sort_tiles; tile++) {
+        unsigned i = (blockIdx.x * sort_tiles + tile) * group_size + threadIdx.x;
+        if (i < n) {
+            atomicAdd(&mine[keys[i] >> shift & 255], 1);
+        }
+    }
+    __syncthreads();
+    counts[threadIdx.x * gridDim.x + blockIdx.x] = mine[threadIdx.x];
+}
+
+// A block for each digit: its counts become those of the blocks before.
+__global__ void sort_sum(unsigned *counts, unsigned *totals, unsigned blocks)
+{
+    __shared__ unsigned last;
+    unsigned *mine = counts + size_t(blockIdx.x) * blocks, before = 0;
+    for (unsigned first = 0; first < blocks; first += group_size) {
+        unsigned block = first + threadIdx.x, count = block < blocks ? mine[block] : 0;
+        unsigned sum = block_scan(count);
+        if (block < blocks) {
+            mine[block] = before + sum - count;
+        }
+        if (threadIdx.x == group_size - 1) {
+            last = sum;
+        }
+        __syncthreads();
+        before += last;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        totals[blockIdx.x] = before;
+    }
+}
+
+__global__ void sort_scatter(const unsigned *keys, const unsigned *values, unsigned *keys_out,
+                             unsigned *values_out, const unsigned *counts, const unsigned *totals,
+                             unsigned n, unsigned shift)
+{
+    __shared__ unsigned place[256], who[256][8];
+    unsigned lane = threadIdx.x, word_of = lane / 32, total = totals[lane];
+    unsigned smaller = block_scan(total) - total;
+    place[lane] = smaller + counts[lane * gridDim.x + blockIdx.x];
+    for (unsigned word = 0; word < 8; word++) {
+        who[lane][word] = 0;
+    }
+    __syncthreads();
+    for (unsigned tile = 0; tile < sort_tiles; tile++) {
+        unsigned i = (blockIdx.x * sort_tiles + tile) * group_size + lane;
+        unsigned key = i < n ? keys[i] : 0, value = i < n ? values[i] : 0;
+        unsigned digit = key >> shift & 255;
+        if (i < n) {
+            atomicOr(&who[digit][word_of], 1u << lane % 32);
+        }
+        __syncthreads();
+        if (i < n) {
+            unsigned to = place[digit] + __popc(who[digit][word_of] & ((1u << lane % 32) - 1));
+            for (unsigned word = 0; word < word_of; word++) {
+                to += __popc(who[digit][word]);
+            }
+            keys_out[to] = key;
+            values_out[to] = value;
+        }
+        __syncthreads();
+        unsigned seen = 0;
+        for (unsigned word = 0; word < 8; word++) {
+            seen += __popc(who[lane][word]);
+            who[lane][word] = 0;
+        }
+        place[lane] += seen;
+        __syncthreads();
+    }
+}
+
 // ---- Matrices -----------------------------------------------------------------------------------
 
 __global__ void spmv_plain(const unsigned *row_start, const unsigned *column, const float *value,
@@ -335,156 +414,7 @@ __global__ void matmul_wide(const float *a, const float *b, float *c, unsigned n
     }
 }
 
-// ---- What all ways of a case share --------------------------------------------------------------
-
-unsigned bits_of(float value)
-{
-    unsigned bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// Inputs and what must come out, on the device; made once for a case.
-struct kernel_data {
-    unsigned id, count, rows = 0;
-    device_words in[4], wanted[2];
-
-    kernel_data(unsigned id, unsigned count) : id(id), count(count)
-    {
-        if (id == BENCH_KERNEL_SPMV) {
-            make_spmv();
-        } else if (id == BENCH_KERNEL_MATMUL) {
-            make_matmul();
-        } else {
-            make_words();
-        }
-    }
-
-  private:
-    // The order by 16 bits of the keys; equal ones keep theirs.
-    static std::vector<unsigned> placed(const std::vector<unsigned> &keys, unsigned shift,
-                                        const std::vector<unsigned> &order)
-    {
-        std::vector<unsigned> place(65537), sorted(order.size());
-        for (unsigned key : keys) {
-            place[(key >> shift & 65535) + 1]++;
-        }
-        for (unsigned k = 0; k < 65536; k++) {
-            place[k + 1] += place[k];
-        }
-        for (unsigned of : order) {
-            sorted[place[keys[of] >> shift & 65535]++] = of;
-        }
-        return sorted;
-    }
-
-    void make_words()
-    {
-        std::vector<unsigned> x(count), y(id == BENCH_KERNEL_HISTOGRAM ? BENCH_BINS : count);
-        unsigned sum = 0, kept = 0;
-        for (unsigned i = 0; i < count; i++) {
-            x[i] = bench_kernel_word(i);
-            sum += id == BENCH_KERNEL_ODD ? x[i] & 1 : x[i];
-            switch (id) {
-            case BENCH_KERNEL_COPY:
-                y[i] = x[i];
-                break;
-            case BENCH_KERNEL_MAP:
-                y[i] = x[i] * 3 + 1;
-                break;
-            case BENCH_KERNEL_HISTOGRAM:
-                y[x[i] & 255]++;
-                break;
-            case BENCH_KERNEL_COMPACT:
-                if (x[i] & 1) {
-                    y[kept++] = x[i];
-                }
-                break;
-            case BENCH_KERNEL_SORT:
-                y[i] = i;
-                break;
-            default:
-                y[id == BENCH_KERNEL_SCAN ? i : 0] = sum;
-                break;
-            }
-        }
-        in[0].upload(x);
-        if (id == BENCH_KERNEL_SORT) {
-            in[1].upload(y);
-            // The values are the keys' places.
-            y = placed(x, 16, placed(x, 0, y));
-            wanted[1].upload(y);
-            for (unsigned i = 0; i < count; i++) {
-                y[i] = x[y[i]];
-            }
-        } else if (id == BENCH_KERNEL_SUM || id == BENCH_KERNEL_ODD) {
-            y.resize(1);
-        }
-        wanted[0].upload(y);
-    }
-
-    void make_spmv()
-    {
-        rows = count / BENCH_ROW;
-        std::vector<unsigned> start(rows + 1), column(count), value(count), x(rows), y(rows);
-        for (unsigned r = 0; r <= rows; r++) {
-            start[r] = r * BENCH_ROW;
-        }
-        for (unsigned e = 0; e < count; e++) {
-            column[e] = bench_kernel_column(e, rows);
-            value[e] = bits_of(bench_kernel_value(e));
-        }
-        for (unsigned r = 0; r < rows; r++) {
-            float sum = 0;
-            for (unsigned e = start[r]; e < start[r + 1]; e++) {
-                sum += bench_kernel_value(e) * bench_kernel_vector(column[e]);
-            }
-            x[r] = bits_of(bench_kernel_vector(r));
-            y[r] = bits_of(sum);
-        }
-        in[0].upload(start);
-        in[1].upload(column);
-        in[2].upload(value);
-        in[3].upload(x);
-        wanted[0].upload(y);
-    }
-
-    void make_matmul()
-    {
-        unsigned n = count;
-        std::vector<unsigned> a(n * n), b(n * n), whole(n * n), c(n * n);
-        for (unsigned i = 0; i < n * n; i++) {
-            a[i] = bits_of(bench_kernel_a(i));
-            b[i] = bits_of(bench_kernel_b(i));
-            whole[i] = unsigned(bench_kernel_b(i));
-        }
-        for (unsigned i = 0; i < n; i++) {
-            for (unsigned k = 0; k < n; k++) {
-                unsigned factor = unsigned(bench_kernel_a(i * n + k));
-                for (unsigned j = 0; j < n; j++) {
-                    c[i * n + j] += factor * whole[k * n + j];
-                }
-            }
-        }
-        for (unsigned &word : c) {
-            word = bits_of(float(word));
-        }
-        in[0].upload(a);
-        in[1].upload(b);
-        wanted[0].upload(c);
-    }
-};
-
-std::shared_ptr<kernel_data> get_data(unsigned id, unsigned count)
-{
-    static std::weak_ptr<kernel_data> kept;
-    std::shared_ptr<kernel_data> data = kept.lock();
-    if (!data || data->id != id || data->count != count) {
-        data = std::make_shared<kernel_data>(id, count);
-        kept = data;
-    }
-    return data;
-}
+// ---- One way ------------------------------------------------------------------------------------
 
 __global__ void count_wrong(const unsigned *found, const unsigned *wanted, unsigned *wrong,
                             unsigned n)
@@ -494,8 +424,6 @@ __global__ void count_wrong(const unsigned *found, const unsigned *wanted, unsig
         atomicAdd(wrong, 1);
     }
 }
-
-// ---- One way ------------------------------------------------------------------------------------
 
 class kernel_peer : public peer {
   public:
@@ -513,6 +441,11 @@ class kernel_peer : public peer {
         if (way != "cub" && (id == BENCH_KERNEL_SCAN || id == BENCH_KERNEL_COMPACT)) {
             sums.allocate(n / 128 + 16);
             rank.allocate(id == BENCH_KERNEL_COMPACT ? n : 0);
+        }
+        if (way == "plain" && id == BENCH_KERNEL_SORT) {
+            space.allocate(2 * size_t(n));
+            sums.allocate(256 * size_t(sort_blocks()));
+            rank.allocate(256);
         }
         if (way == "cub") {
             size_t size = 0;
@@ -587,6 +520,33 @@ class kernel_peer : public peer {
         }
     }
 
+    unsigned sort_blocks() const
+    {
+        return (n + group_size * sort_tiles - 1) / (group_size * sort_tiles);
+    }
+
+    void sort_round(const unsigned *keys, const unsigned *values, unsigned *keys_out,
+                    unsigned *values_out, unsigned shift)
+    {
+        unsigned blocks = sort_blocks();
+        unsigned *counts = sums.data(), *totals = rank.data();
+        cudaStream_t s = clock.stream;
+        sort_count<<<blocks, group_size, 0, s>>>(keys, counts, n, shift);
+        sort_sum<<<256, group_size, 0, s>>>(counts, totals, blocks);
+        sort_scatter<<<blocks, group_size, 0, s>>>(keys, values, keys_out, values_out, counts,
+                                                   totals, n, shift);
+    }
+
+    void sort()
+    {
+        unsigned *to[2] = {out[0].data(), out[1].data()};
+        unsigned *between[2] = {space.data(), space.data() + n};
+        sort_round(data->in[0].data(), data->in[1].data(), between[0], between[1], 0);
+        sort_round(between[0], between[1], to[0], to[1], 8);
+        sort_round(to[0], to[1], between[0], between[1], 16);
+        sort_round(between[0], between[1], to[0], to[1], 24);
+    }
+
     void run_plain()
     {
         const unsigned *x = data->in[0].data();
@@ -618,6 +578,9 @@ class kernel_peer : public peer {
             scan_sums(sums.data(), blocks, s);
             place_odd<<<blocks, group_size, 0, s>>>(x, rank.data(), sums.data(), y, kept.data(),
                                                     n);
+            break;
+        case BENCH_KERNEL_SORT:
+            sort();
             break;
         case BENCH_KERNEL_SPMV:
             spmv_plain<<<blocks_of(data->rows), group_size, 0, s>>>(
