@@ -42,7 +42,7 @@ typedef struct kernel_recipe {
     peer_program_params params;
     peer_step steps[KERNEL_MAX_STEPS];
     peer_reset resets[2];
-    uint32_t in[KERNEL_INS], out; /* their buffers */
+    uint32_t in_count, first_in, first_out; /* their buffers lie one behind the other */
 } kernel_recipe;
 /* False: it has no such way. `variant`: 0, 1, ... */
 bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe *out,

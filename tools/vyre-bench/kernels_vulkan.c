@@ -69,23 +69,57 @@ static void make_compact(kernel_recipe *r, uint32_t n)
     add_step(r, step);
 }
 
+/* In place, from copies of the pairs: keys, values, others, counts, totals, copies. */
+static void make_sort(kernel_recipe *r, uint32_t n)
+{
+    uint32_t blocks = groups_of(groups_of(n) * 16);
+    for (uint32_t i = 0; i < 4; i++) {
+        r->params.sizes[i] = (uint64_t)n * sizeof(uint32_t);
+    }
+    r->params.sizes[4] = (uint64_t)blocks * 256 * sizeof(uint32_t);
+    r->params.sizes[5] = 256 * sizeof(uint32_t);
+    r->params.sizes[6] = r->params.sizes[7] = (uint64_t)n * sizeof(uint32_t);
+    r->params.buffer_count = 8;
+    r->first_in = 6;
+    r->first_out = 0;
+    r->params.reset_count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        r->resets[i] = (peer_reset){.buffer = i, .from = 6 + i, .is_copy = true};
+    }
+    for (uint32_t k = 0; k < 12; k++) {
+        add_step(r, (peer_step){.shader = PEER_SHADER_RADIX,
+                                .kind = k % 3,
+                                .groups = k % 3 == 1 ? 256 : blocks,
+                                .count = n,
+                                .a = k / 3,
+                                .b = blocks});
+    }
+}
+
+/* Inputs, then the output, which some kernels want to be zero. A bias of zeros is left out. */
+static void set_buffers(kernel_recipe *r, const kernel_work *work)
+{
+    r->in_count = work->id == BENCH_KERNEL_MATMUL ? 2 : work->in_count;
+    r->first_out = r->in_count;
+    r->params.buffer_count = r->in_count + 1;
+    for (uint32_t i = 0; i < r->in_count; i++) {
+        r->params.sizes[i] = (uint64_t)work->in_words[i] * sizeof(uint32_t);
+    }
+    r->params.sizes[r->first_out] = (uint64_t)work->out_words[0] * sizeof(uint32_t);
+    r->resets[0] = (peer_reset){.buffer = r->first_out};
+}
+
 bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe *out,
                         const char **out_name)
 {
     uint32_t n = work->count;
     bool has_wide = work->id == BENCH_KERNEL_COPY || work->id == BENCH_KERNEL_MAP;
-    if (work->id == BENCH_KERNEL_SORT || variant > (has_wide ? 1u : 0u)) {
+    if (variant > (has_wide ? 1u : 0u)) {
         return false;
     }
     memset(out, 0, sizeof *out);
     *out_name = variant ? "GLSL, 16 bytes an invocation" : "GLSL";
-    out->out = work->in_count == 3 ? 2 : work->in_count;
-    out->params.buffer_count = out->out + 1;
-    for (uint32_t i = 0; i < work->in_count && i < out->out; i++) {
-        out->in[i] = i;
-        out->params.sizes[i] = (uint64_t)work->in_words[i] * sizeof(uint32_t);
-    }
-    out->params.sizes[out->out] = (uint64_t)work->out_words[0] * sizeof(uint32_t);
+    set_buffers(out, work);
     switch (work->id) {
     case BENCH_KERNEL_SUM:
     case BENCH_KERNEL_ODD:
@@ -106,6 +140,9 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
     case BENCH_KERNEL_COMPACT:
         make_compact(out, n);
         break;
+    case BENCH_KERNEL_SORT:
+        make_sort(out, n);
+        break;
     case BENCH_KERNEL_SPMV:
         add_step(out, (peer_step){.shader = PEER_SHADER_SPMV,
                                   .groups = groups_of(n / BENCH_ROW),
@@ -124,7 +161,6 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
                                   .count = variant ? n / 4 : n});
         break;
     }
-    out->resets[0] = (peer_reset){.buffer = out->out};
     out->params.steps = out->steps;
     out->params.resets = out->resets;
     return true;

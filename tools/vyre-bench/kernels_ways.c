@@ -302,13 +302,16 @@ static vyre_result check_vulkan(void *state, bench_check *out, vyre_diag *diag)
     vulkan_way *way = state;
     const kernel_work *work = way->all->work;
     double ignored;
-    memset(work->got[0], 0, (size_t)work->out_words[0] * sizeof(uint32_t));
-    vyre_result result = peer_program_write(way->program, way->recipe.out, work->got[0], diag);
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; result == VYRE_OK && i < work->out_count; i++) {
+        memset(work->got[i], 0, (size_t)work->out_words[i] * sizeof(uint32_t));
+        result = peer_program_write(way->program, way->recipe.first_out + i, work->got[i], diag);
+    }
     if (result == VYRE_OK) {
         result = sample_vulkan(way, &ignored, 1, diag);
     }
-    if (result == VYRE_OK) {
-        result = peer_program_read(way->program, way->recipe.out, work->got[0], diag);
+    for (uint32_t i = 0; result == VYRE_OK && i < work->out_count; i++) {
+        result = peer_program_read(way->program, way->recipe.first_out + i, work->got[i], diag);
     }
     if (result == VYRE_OK) {
         kernel_work_compare(work, out);
@@ -334,8 +337,8 @@ static void add_vulkan(kernel_ways *all, bench_case *c, vyre_diag *diag)
         way->all = all;
         vyre_result result =
             peer_program_create(all->bench->peer, &way->recipe.params, &way->program, diag);
-        for (uint32_t k = 0; result == VYRE_OK && k < way->recipe.out; k++) {
-            result = peer_program_write(way->program, k, work->in[k], diag);
+        for (uint32_t k = 0; result == VYRE_OK && k < way->recipe.in_count; k++) {
+            result = peer_program_write(way->program, way->recipe.first_in + k, work->in[k], diag);
         }
         if (result != VYRE_OK) {
             tell_failure(all->bench, diag);

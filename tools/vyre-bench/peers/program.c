@@ -11,6 +11,7 @@
 #include "bench_histogram_spv.h"
 #include "bench_loop_spv.h"
 #include "bench_matmul_spv.h"
+#include "bench_radix_spv.h"
 #include "bench_scan_spv.h"
 #include "bench_spmv_spv.h"
 #include "bench_stream_spv.h"
@@ -44,6 +45,7 @@ static const struct {
     [PEER_SHADER_SCAN] = {bench_scan_spv, sizeof bench_scan_spv},
     [PEER_SHADER_COMPACT] = {bench_compact_spv, sizeof bench_compact_spv},
     [PEER_SHADER_MATMUL] = {bench_matmul_spv, sizeof bench_matmul_spv},
+    [PEER_SHADER_RADIX] = {bench_radix_spv, sizeof bench_radix_spv},
     [PEER_SHADER_BFS] = {bench_bfs_spv, sizeof bench_bfs_spv},
     [PEER_SHADER_LOOP] = {bench_loop_spv, sizeof bench_loop_spv},
 };

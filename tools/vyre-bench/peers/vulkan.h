@@ -88,7 +88,7 @@ void peer_items_on_cpu(uint32_t *data, const bench_item *items, uint32_t count);
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
-enum { PEER_MAX_BUFFERS = 6 };
+enum { PEER_MAX_BUFFERS = 8 };
 
 /* Of peers/NAME.comp and shaders/glsl/NAME.comp, which say what their buffers and words mean. */
 typedef enum peer_shader {
@@ -99,6 +99,7 @@ typedef enum peer_shader {
     PEER_SHADER_SCAN,
     PEER_SHADER_COMPACT,
     PEER_SHADER_MATMUL,
+    PEER_SHADER_RADIX,
     PEER_SHADER_BFS,
     PEER_SHADER_LOOP,
     PEER_SHADERS
