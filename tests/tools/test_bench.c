@@ -329,15 +329,18 @@ static void test_series_take_turns_and_are_checked(void **state)
     c->rounds = 3;
     c->batch = 2;
     (void)bench_series_vyre(c, "one", NULL, fake_sample, fake_check, &one);
+    bench_series_leave_out(c, "vulkan", "three", "too slow");
     (void)bench_series_add(c, "vulkan", "two", fake_sample, fake_check, &two);
     assert_int_equal(bench_measure(&b, c, &diag), VYRE_OK);
+    assert_int_equal(c->series[1].sample_count, 0);
+    assert_string_equal(c->series[1].note, "not measured: too slow");
     assert_string_equal(log, "aabbababab");
     assert_int_equal(c->series[0].sample_count, 6);
     assert_true(fabs(c->series[0].median - 11.5) < 1e-12);
-    assert_true(fabs(bench_ratio(c, &c->series[1]) - 21.5 / 11.5) < 1e-12);
+    assert_true(fabs(bench_ratio(c, &c->series[2]) - 21.5 / 11.5) < 1e-12);
     assert_int_equal(c->series[0].checked.compared, 10);
     assert_int_equal(c->series[0].checked.wrong, 0);
-    assert_int_equal(c->series[1].checked.wrong, 3);
+    assert_int_equal(c->series[2].checked.wrong, 3);
     vy_arena_finish(&b.arena);
 }
 

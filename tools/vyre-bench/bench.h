@@ -111,7 +111,7 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag);
  * as the run. Nothing is added where there are none. */
 bench_series *bench_series_derive(bench_case *c, const char *who, const char *way, double *samples,
                                   uint32_t count);
-/* After bench_measure: a series that was not measured, and why not. */
+/* A series that is not measured, and why not. */
 void bench_series_leave_out(bench_case *c, const char *who, const char *way, const char *why);
 /* How a way is called that knows before what others find out. */
 #define BENCH_EXACTLY "exactly"

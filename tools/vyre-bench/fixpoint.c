@@ -171,6 +171,7 @@ static vyre_result add_vulkan(bench *b, bench_case *c, vulkan_until *u, bool loo
         return VYRE_OK;
     }
     if (!loops && u->last > MAX_SUBMISSIONS) {
+        bench_series_leave_out(c, "vulkan", names[0], "more than 1000 submissions");
         return VYRE_OK;
     }
     u->host = bench_indices(u->count);

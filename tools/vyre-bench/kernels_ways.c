@@ -488,25 +488,24 @@ vyre_result kernel_ways_add(bench *b, bench_case *c, kernel_work *work, kernel_w
     add_vulkan(all, c, diag);
     add_copies(all, c, diag);
     add_cuda(all, c);
+    if (work->id == BENCH_KERNEL_SORT && work->count > MAX_SORTED_ON_CPU) {
+        bench_series_leave_out(c, "cpu", "plain C, one core", "takes seconds");
+        return VYRE_OK;
+    }
     if (work->id == BENCH_KERNEL_SORT) {
-        if (work->count <= MAX_SORTED_ON_CPU) {
-            (void)bench_series_add(c, "cpu", "plain C, one core", sample_cpu, check_cpu, all);
-        }
+        (void)bench_series_add(c, "cpu", "plain C, one core", sample_cpu, check_cpu, all);
         return VYRE_OK;
     }
     (void)bench_series_add(c, "cpu", peer_kernel_cpu_name(), sample_cpu, check_cpu, all);
     return VYRE_OK;
 }
 
-/* What was too much is said. The last samples are those of the turns; before them lie those of the
+/* The last samples are those of the turns; before them lie those of the
  * warm-up. */
 vyre_result kernel_ways_report(kernel_ways *all, bench_case *c, vyre_diag *diag)
 {
     static const char *const names[MAX_LIBRARY] = {
         "the first of these, with what is made zero before it", "the second, likewise"};
-    if (all->work->id == BENCH_KERNEL_SORT && all->work->count > MAX_SORTED_ON_CPU) {
-        bench_series_leave_out(c, "cpu", "plain C, one core", "takes seconds");
-    }
     for (uint32_t i = 0; i < all->library_count; i++) {
         library_way *way = &all->library[i];
         uint32_t count = c->series[way->series].sample_count;

@@ -129,6 +129,9 @@ static vyre_result warm_up(bench_case *c, vyre_diag *diag)
     for (uint32_t i = 0; i < c->series_count; i++) {
         bench_series *s = &c->series[i];
         double share = c->budget_us / c->series_count, us = 0;
+        if (!s->sample) {
+            continue;
+        }
         vyre_result result = warm_series_up(s, share, &us, diag);
         if (result != VYRE_OK) {
             return result;
@@ -294,8 +297,10 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
 {
     vyre_result result = warm_up(c, diag);
     for (uint32_t i = 0; i < c->series_count; i++) {
-        c->series[i].samples =
-            vy_arena_alloc(&b->arena, (size_t)c->rounds * c->series[i].batch, sizeof(double));
+        bench_series *s = &c->series[i];
+        s->samples = s->sample
+                         ? vy_arena_alloc(&b->arena, (size_t)c->rounds * s->batch, sizeof(double))
+                         : NULL;
     }
     if (result != VYRE_OK || b->arena.failed) {
         return result != VYRE_OK ? result : vy_diag_no_memory(diag);
