@@ -209,9 +209,9 @@ bool vy_pass_canonical_nan(vy_ssa *ssa, const vy_pass_context *context)
     if (ssa->program->fast_math) {
         return true;
     }
-    w.kind = vy_arena_alloc(ssa->arena, w.count, sizeof *w.kind);
-    w.never_nan = vy_arena_alloc(ssa->arena, w.count, sizeof *w.never_nan);
-    w.canonical = vy_arena_alloc(ssa->arena, w.count, sizeof *w.canonical);
+    w.kind = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.kind);
+    w.never_nan = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.never_nan);
+    w.canonical = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.canonical);
     if (ssa->arena->failed) {
         return false;
     }

@@ -322,7 +322,7 @@ static bool fold_round(folder *f)
     vy_ssa *ssa = f->ssa;
     uint32_t count = ssa->ins.count;
     /* Behind `count` come literals made meanwhile, which stand for themselves. */
-    f->map = vy_arena_alloc(ssa->arena, (size_t)count * 2 + 64, sizeof *f->map);
+    f->map = vy_arena_alloc(ssa->scratch, (size_t)count * 2 + 64, sizeof *f->map);
     if (!f->map) {
         return false;
     }

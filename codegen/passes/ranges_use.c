@@ -211,7 +211,7 @@ bool vy_ranges_apply(vy_ranges *r)
     /* Behind `count` come the literals made here, which stand for themselves: one at most for each
      * instruction and each end. */
     size_t size = (size_t)r->count * 2 + ssa->blocks.count;
-    uint32_t *map = vy_arena_alloc(ssa->arena, size, sizeof *map);
+    uint32_t *map = vy_arena_alloc(ssa->scratch, size, sizeof *map);
     if (!map) {
         return false;
     }
