@@ -162,6 +162,8 @@ static void check_json(const char *path)
         "\"sizes\": {\"workgroups\": ",
         "\"descriptor_writes\": ",
         "\"name\": \"megakernel\"",
+        "\"name\": \"compile\"",
+        "\"sizes\": {\"operations\": ",
         "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
     size_t size;
     char *data = get_file(path, &size);
@@ -223,6 +225,9 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "dispatcher, independent items");
     assert_file_has("out", "published into a ring");
     assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
+    assert_file_has("out", "### compile: ");
+    assert_file_has("out", "text to words");
+    assert_file_has("out", "ns an operation, at most ");
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -233,6 +238,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-checks.svg");
     check_picture("b-atomics.svg");
     check_picture("b-megakernel.svg");
+    check_picture("b-compile.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

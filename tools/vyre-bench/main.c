@@ -50,6 +50,7 @@ static const group_kind kinds[] = {
     {"atomics", "atomics of one place, as written and joined within subgroups", bench_atomics},
     {"megakernel", "queues of work items drained by one launch, and a launch each",
      bench_megakernel},
+    {"compile", "text to SPIR-V by the size of the program, on the host alone", bench_compile},
 };
 
 typedef struct command {
@@ -94,7 +95,7 @@ static int take_group(command *c, const char *name)
     return found ? -1
                  : vy_tool_usage(stderr, "vyre-bench",
                                  "'%.100s' is no group: use launch, step, resident, transfer, "
-                                 "rebind, checks, atomics, megakernel or all",
+                                 "rebind, checks, atomics, megakernel, compile or all",
                                  name);
 }
 
@@ -142,10 +143,11 @@ static int read_command(command *c, int count, char *const *arguments)
             return code;
         }
     }
-    return c->group_count ? -1
-                          : vy_tool_usage(stderr, "vyre-bench",
-                                          "no group is given: use launch, step, resident, "
-                                          "transfer, rebind, checks, atomics, megakernel or all");
+    return c->group_count
+               ? -1
+               : vy_tool_usage(stderr, "vyre-bench",
+                               "no group is given: use launch, step, resident, "
+                               "transfer, rebind, checks, atomics, megakernel, compile or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */
