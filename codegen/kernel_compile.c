@@ -445,7 +445,9 @@ static bool is_inexact(const vyre_program *program)
 {
     bool found = program->fast_math;
     for (uint32_t i = 1; i < program->exprs.count; i++) {
-        found |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
+        const vy_expr *expr = &program->exprs.data[i];
+        found |=
+            vy_type_is_float((vyre_type)expr->type) && vy_tolerance_find((vyre_op)expr->op) != NULL;
     }
     for (uint32_t i = 1; i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];

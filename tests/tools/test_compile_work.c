@@ -146,25 +146,25 @@ static void check_kind(compile_kind kind, uint32_t count)
 static void test_work_is_linear_in_straight_code(void **state)
 {
     (void)state;
-    check_kind(COMPILE_STRAIGHT, 8192);
+    check_kind(COMPILE_STRAIGHT, 1024);
 }
 
 static void test_work_is_linear_in_ifs_and_loops(void **state)
 {
     (void)state;
-    check_kind(COMPILE_MIXED, 8192);
+    check_kind(COMPILE_MIXED, 1024);
 }
 
 static void test_work_is_linear_in_functions(void **state)
 {
     (void)state;
-    check_kind(COMPILE_FUNCTIONS, 8192);
+    check_kind(COMPILE_FUNCTIONS, 1024);
 }
 
 static void test_work_is_linear_in_segments(void **state)
 {
     (void)state;
-    check_kind(COMPILE_SEGMENTS, 128);
+    check_kind(COMPILE_SEGMENTS, 64);
 }
 
 int main(void)

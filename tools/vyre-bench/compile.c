@@ -6,6 +6,7 @@
 
 #include "vyre/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,18 +181,23 @@ static vyre_result check_glsl(void *state, bench_check *out, vyre_diag *diag)
     return compile_glsl(state, out, diag);
 }
 
+static const char *glslang_way(compile_kind kind)
+{
+    return kind == COMPILE_SEGMENTS ? "GLSL to words, a shader for each segment"
+                                    : "GLSL to words, without optimising";
+}
+
+static bool is_too_large(compile_kind kind, uint32_t size)
+{
+    return size > (kind == COMPILE_SEGMENTS ? GLSLANG_SEGMENTS : GLSLANG_OPERATIONS);
+}
+
 static void add_glslang(bench_case *c, compile_kind kind, uint32_t size, source *s)
 {
-    uint32_t most = kind == COMPILE_SEGMENTS ? GLSLANG_SEGMENTS : GLSLANG_OPERATIONS;
-    const char *missing = peer_glsl_missing();
-    const char *way = kind == COMPILE_SEGMENTS ? "GLSL to words, a shader for each segment"
-                                               : "GLSL to words, without optimising";
-    if (missing || size > most) {
-        bench_series_leave_out(c, "glslang", way, missing ? missing : "it takes seconds");
-        return;
+    if (!peer_glsl_missing() && !is_too_large(kind, size)) {
+        compile_text_glsl(kind, size, &s->glsl, &s->shaders);
+        (void)bench_series_add(c, "glslang", glslang_way(kind), sample_glsl, check_glsl, s);
     }
-    compile_text_glsl(kind, size, &s->glsl, &s->shaders);
-    (void)bench_series_add(c, "glslang", way, sample_glsl, check_glsl, s);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -264,13 +270,20 @@ static vyre_result measure_size(bench *b, bench_group *group, const compile_case
     if (result == VYRE_OK) {
         result = bench_measure(b, c, diag);
         note_sizes(c, kind->kind, size, s);
+        if (!peer_glsl_missing() && is_too_large(kind->kind, size)) {
+            bench_series_leave_out(c, "glslang", glslang_way(kind->kind), "it takes seconds");
+        }
     }
     return result;
 }
 
 vyre_result bench_compile(bench *b, bench_group *group, vyre_diag *diag)
 {
+    const char *missing = peer_glsl_missing();
     group->title = "from text to SPIR-V, on the host alone";
+    if (missing) {
+        printf("- no glslang: %s\n", missing);
+    }
     vyre_result result = VYRE_OK;
     for (size_t i = 0; i < VY_COUNT_OF(cases) && result == VYRE_OK; i++) {
         uint32_t count = b->quick ? cases[i].quick_count : cases[i].size_count;
