@@ -177,3 +177,10 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-host.cmake)
     set_tests_properties(host-renderer PROPERTIES LABELS install TIMEOUT 300)
 endif()
+
+if(TARGET example-tiles)
+    add_test(NAME tiles COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+        -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-tiles.cmake)
+    set_tests_properties(tiles PROPERTIES LABELS examples TIMEOUT 300
+        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+endif()
