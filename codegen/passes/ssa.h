@@ -93,6 +93,7 @@ typedef struct vy_array {
 typedef struct vy_ssa {
     const vyre_program *program;
     vy_arena *arena;
+    vy_arena *scratch; /* of one pass; may be `arena`, which fails where it does */
     VY_VEC(vy_ins) ins;
     VY_VEC(vy_block) blocks;
     VY_VEC(vy_phi_edge) phi_edges;
@@ -103,9 +104,11 @@ typedef struct vy_ssa {
 } vy_ssa;
 
 /* Lowers a segment. Functions are inlined, while loops get their counters, values from other
- * segments are loaded or recomputed at the start and stored on every way out. */
+ * segments are loaded or recomputed at the start and stored on every way out. `scratch` is for this
+ * function and for the passes, after any of which it may be reset: a scratch arena of `arena`, or
+ * `arena` itself. */
 vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
-                         vy_arena *arena, vy_ssa *out_ssa, vyre_diag *diag);
+                         vy_arena *arena, vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag);
 
 /* ---- Passes. Each is one file that says what it needs and keeps. ------------------------------
  */

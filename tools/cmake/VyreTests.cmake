@@ -98,6 +98,13 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# What walks call is counted on its way.
+if(TARGET test_compile_work)
+    foreach(function vy_op_get vy_walk_next vy_ssa_operand_count vy_ssa_successor vy_words_op)
+        target_link_options(test_compile_work PRIVATE "LINKER:--wrap=${function}")
+    endforeach()
+endif()
+
 # The program in docs/renderer.md is built against an install of this build.
 if(TARGET test_docs AND vyre_have_library)
     set(docs_sanitize "-g")

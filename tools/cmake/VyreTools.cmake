@@ -27,7 +27,7 @@ foreach(folder IN LISTS folders)
         target_link_libraries(${name} PRIVATE vyre_tools_common)
     endif()
     vyre_link_layers(${name} ${vyre_all_layers})
-    if(name STREQUAL "vyre-spv")
+    if(name MATCHES "^vyre-(spv|bench)$")
         vyre_link_spirv_tools(${name})
     endif()
     list(APPEND vyre_tools ${name})
@@ -48,6 +48,7 @@ if(TARGET vyre-bench AND VYRE_GLSLANG)
     endforeach()
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)
 endif()
+<<<<<<< HEAD
 if(TARGET vyre-bench)
     # build/generated/bench/bench_programs.h: bench_NAME_vyre is the text of shaders/NAME.vyre.
     set(texts "/* Made by VyreTools.cmake. */\n")
@@ -78,6 +79,22 @@ if(TARGET vyre-bench)
         endif()
     endif()
 endif()
+=======
+if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools)
+    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SPIRV_TOOLS=1)
+endif()
+# The peer of vyre-bench compile; setup.sh does not install it.
+find_package(glslang CONFIG QUIET)
+if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
+        AND TARGET glslang::glslang-default-resource-limits)
+    target_link_libraries(vyre-bench PRIVATE glslang::SPIRV
+        glslang::glslang-default-resource-limits)
+    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_GLSLANG=1)
+    message(STATUS "glslang: ${glslang_DIR}")
+endif()
+# The peer in plain C has what a compiler gives.
+set_source_files_properties(tools/vyre-bench/peers/cpu.c PROPERTIES COMPILE_OPTIONS -O3)
+>>>>>>> cspeed
 
 # The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
 option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)

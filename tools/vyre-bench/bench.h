@@ -28,7 +28,7 @@ typedef vyre_result (*bench_sample_fn)(void *state, double *out_samples, uint32_
 typedef vyre_result (*bench_check_fn)(void *state, bench_check *out_check, vyre_diag *diag);
 
 typedef struct bench_series {
-    const char *who; /* "vyre", "vulkan", "cuda" or "cpu" */
+    const char *who; /* "vyre", "vulkan", "cuda", "cpu" or "glslang" */
     const char *way;
     bench_sample_fn sample;
     bench_check_fn check; /* NULL: there is nothing to check, and `note` says why */
@@ -143,6 +143,7 @@ vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_fixpoint(bench *b, bench_group *group, vyre_diag *diag);
 /* Of that group: breadth-first searches. */
 vyre_result bench_fixpoint_searches(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_compile(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 

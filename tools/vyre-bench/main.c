@@ -52,6 +52,7 @@ static const group_kind kinds[] = {
      bench_megakernel},
     {"kernels", "streaming and classic kernels, beside CUDA's library and plain C", bench_kernels},
     {"fixpoint", "passes until nothing changes, breadth-first search", bench_fixpoint},
+    {"compile", "text to SPIR-V by the size of the program, on the host alone", bench_compile},
 };
 
 typedef struct command {
@@ -94,10 +95,11 @@ static int take_group(command *c, const char *name)
         }
     }
     return found ? -1
-                 : vy_tool_usage(stderr, "vyre-bench",
-                                 "'%.100s' is no group: use launch, step, resident, transfer, "
-                                 "rebind, checks, atomics, megakernel, kernels, fixpoint or all",
-                                 name);
+                 : vy_tool_usage(
+                       stderr, "vyre-bench",
+                       "'%.100s' is no group: use launch, step, resident, transfer, "
+                       "rebind, checks, atomics, megakernel, kernels, fixpoint, compile or all",
+                       name);
 }
 
 /* -1: go on. */
@@ -148,7 +150,7 @@ static int read_command(command *c, int count, char *const *arguments)
                           : vy_tool_usage(stderr, "vyre-bench",
                                           "no group is given: use launch, step, resident, "
                                           "transfer, rebind, checks, atomics, megakernel, kernels, "
-                                          "fixpoint or all");
+                                          "fixpoint, compile or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */
