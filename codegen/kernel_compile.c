@@ -17,6 +17,7 @@ typedef struct compiler {
     vyre_kernel *kernel;            /* NULL where only words are made */
     const vyre_kernel *description; /* of the program: that kernel, or the one that words are for */
     vy_arena work;
+    vy_arena scratch; /* of one pass, or of one module while it is made */
     vy_split split;
     vy_ssa *ssa;             /* by segment */
     vy_access *access;       /* by segment */
@@ -81,6 +82,7 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
         if (!passes[i].run(&c->ssa[segment], &context)) {
             return vy_diag_no_memory(c->diag);
         }
+        vy_arena_reset(&c->scratch);
         bool verifies = context.verify_each || i + 1 == count;
         result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
     }
@@ -151,9 +153,15 @@ static vyre_result emit(compiler *c, uint32_t segment)
          * is, also one that the program only reads. */
         options.module_writes |= overlapping_bindings(c->program);
     }
-    vy_segment_words *out = &c->words[segment];
-    return vy_spirv_emit(&c->ssa[segment], access, &options, &c->work, &out->words, &out->count,
-                         c->diag);
+    vy_segment_words made = {0};
+    vyre_result result = vy_spirv_emit(&c->ssa[segment], access, &options, &c->scratch, &made.words,
+                                       &made.count, c->diag);
+    if (result == VYRE_OK) {
+        c->words[segment] = (vy_segment_words){copy_words(&c->work, &made), made.count};
+        result = c->words[segment].words ? VYRE_OK : vy_diag_no_memory(c->diag);
+    }
+    vy_arena_reset(&c->scratch);
+    return result;
 }
 
 static uint32_t module_count(const compiler *c)
@@ -164,8 +172,9 @@ static uint32_t module_count(const compiler *c)
 static vyre_result build(compiler *c, uint32_t segment)
 {
     vy_ssa *ssa = &c->ssa[segment];
-    return c->is_whole ? vy_ssa_build_whole(c->program, &c->split, &c->work, ssa, c->diag)
-                       : vy_ssa_build(c->program, &c->split, segment, &c->work, ssa, c->diag);
+    return c->is_whole
+               ? vy_ssa_build_whole(c->program, &c->split, &c->work, &c->scratch, ssa, c->diag)
+               : vy_ssa_build(c->program, &c->split, segment, &c->work, &c->scratch, ssa, c->diag);
 }
 
 /* Words for every segment, or for all of them at once. */
@@ -449,7 +458,9 @@ static bool is_inexact(const vyre_program *program)
 {
     bool found = program->fast_math;
     for (uint32_t i = 1; i < program->exprs.count; i++) {
-        found |= vy_tolerance_find((vyre_op)program->exprs.data[i].op) != NULL;
+        const vy_expr *expr = &program->exprs.data[i];
+        found |=
+            vy_type_is_float((vyre_type)expr->type) && vy_tolerance_find((vyre_op)expr->op) != NULL;
     }
     for (uint32_t i = 1; i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
@@ -650,7 +661,9 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
     }
     vy_arena_init(&set->arena, memory);
     vy_arena_init(&c.work, memory);
+    vy_arena_init_scratch(&c.scratch, &c.work);
     result = make_set(&c, set);
+    vy_arena_finish(&c.scratch);
     vy_arena_finish(&c.work);
     if (result != VYRE_OK) {
         vy_word_set_destroy(&set);
@@ -688,7 +701,9 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     c.description = c.kernel;
     vy_arena_init(&c.kernel->arena, &memory);
     vy_arena_init(&c.work, &memory);
+    vy_arena_init_scratch(&c.scratch, &c.work);
     vyre_result result = compile(&c);
+    vy_arena_finish(&c.scratch);
     vy_arena_finish(&c.work);
     if (result != VYRE_OK) {
         vyre_kernel_destroy(&c.kernel);

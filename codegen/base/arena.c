@@ -25,6 +25,11 @@ void vy_arena_init(vy_arena *arena, const vyre_allocator *allocator)
     *arena = (vy_arena){.allocator = vy_allocator_or_default(allocator)};
 }
 
+void vy_arena_init_scratch(vy_arena *arena, vy_arena *owner)
+{
+    *arena = (vy_arena){.allocator = owner->allocator, .owner = owner};
+}
+
 void vy_arena_finish(vy_arena *arena)
 {
     struct vy_arena_block *block = arena->head;
@@ -36,10 +41,33 @@ void vy_arena_finish(vy_arena *arena)
     arena->head = NULL;
 }
 
+/* Several blocks become one as large as all of them, so that the memory is soon one block's. */
+void vy_arena_reset(vy_arena *arena)
+{
+    struct vy_arena_block *head = arena->head;
+    if (head && !head->next) {
+        head->used = aligned(sizeof *head);
+        return;
+    }
+    size_t size = 0;
+    for (; head; head = head->next) {
+        size = vy_add_size(size, head->size, &size) ? size : 0;
+    }
+    arena->first_size = size > arena->first_size ? size : arena->first_size;
+    vy_arena_finish(arena);
+}
+
+static void fail(vy_arena *arena)
+{
+    for (; arena; arena = arena->owner) {
+        arena->failed = true;
+    }
+}
+
 static struct vy_arena_block *add_block(vy_arena *arena, size_t need)
 {
     struct vy_arena_block *head = arena->head;
-    size_t size = FIRST_BLOCK_SIZE;
+    size_t size = arena->first_size > FIRST_BLOCK_SIZE ? arena->first_size : FIRST_BLOCK_SIZE;
     if (head) {
         size = head->size < LAST_BLOCK_SIZE / 2 ? head->size * 2 : LAST_BLOCK_SIZE;
     }
@@ -63,12 +91,13 @@ static struct vy_arena_block *add_block(vy_arena *arena, size_t need)
     return block;
 }
 
-void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size)
+/* What is in the memory is not said. */
+static void *allocate(vy_arena *arena, size_t count, size_t size, size_t *out_total)
 {
     size_t total = 0, need = 0;
     const size_t overhead = aligned(sizeof(struct vy_arena_block)) + alignof(max_align_t);
     if (!vy_mul_size(count, size, &total) || !vy_add_size(total, overhead, &need)) {
-        arena->failed = true;
+        fail(arena);
         return NULL;
     }
     total = aligned(total ? total : 1);
@@ -77,19 +106,26 @@ void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size)
         block = add_block(arena, aligned(sizeof *block) + total);
     }
     if (!block) {
-        arena->failed = true;
+        fail(arena);
         return NULL;
     }
     char *memory = (char *)block + block->used;
     block->used += total;
-    memset(memory, 0, total);
+    *out_total = total;
     return memory;
+}
+
+void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size)
+{
+    size_t total = 0;
+    void *memory = allocate(arena, count, size, &total);
+    return memory ? memset(memory, 0, total) : NULL;
 }
 
 char *vy_arena_text(vy_arena *arena, const char *text, size_t length)
 {
     if (length == SIZE_MAX) {
-        arena->failed = true;
+        fail(arena);
         return NULL;
     }
     char *copy = vy_arena_alloc(arena, length + 1, 1);
@@ -99,6 +135,19 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+/* The last allocation of the current block grows where it is. */
+static bool extend(vy_arena *arena, const void *data, size_t old_size, size_t new_size)
+{
+    struct vy_arena_block *head = arena->head;
+    size_t old_total = aligned(old_size), more = aligned(new_size) - old_total;
+    if (!head || !data || (const char *)data + old_total != (const char *)head + head->used ||
+        head->size - head->used < more) {
+        return false;
+    }
+    head->used += more;
+    return true;
+}
+
 bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
                         uint32_t more, size_t element_size)
 {
@@ -106,20 +155,26 @@ bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *
         return true;
     }
     if (count > MAX_VEC_COUNT || more > MAX_VEC_COUNT - count) {
-        arena->failed = true;
+        fail(arena);
         return false;
     }
     uint32_t wanted = *capacity < 8 ? 8 : *capacity;
     while (wanted < count + more) {
         wanted = wanted >= MAX_VEC_COUNT / 2 ? MAX_VEC_COUNT : wanted * 2;
     }
-    void *grown = vy_arena_alloc(arena, wanted, element_size);
-    if (!grown) {
-        return false;
-    }
     /* The caller's pointer has another type than void *: it is read and written as bytes. */
     void *old = NULL;
     memcpy(&old, data, sizeof old);
+    size_t total = 0;
+    if (vy_mul_size(wanted, element_size, &total) && total < SIZE_MAX / 2 &&
+        extend(arena, old, (size_t)*capacity * element_size, total)) {
+        *capacity = wanted;
+        return true;
+    }
+    void *grown = allocate(arena, wanted, element_size, &total);
+    if (!grown) {
+        return false;
+    }
     if (count) {
         memcpy(grown, old, (size_t)count * element_size);
     }

@@ -39,10 +39,16 @@ bool vy_add_size(size_t a, size_t b, size_t *out);
 typedef struct vy_arena {
     vyre_allocator allocator;
     struct vy_arena_block *head;
+    struct vy_arena *owner; /* fails with this one; or NULL */
+    size_t first_size;      /* of the first block, where it was more at the last reset */
     bool failed;
 } vy_arena;
 
 void vy_arena_init(vy_arena *arena, const vyre_allocator *allocator);
+/* For what lives shorter than what is in `owner`, which fails where this one does. */
+void vy_arena_init_scratch(vy_arena *arena, vy_arena *owner);
+/* Forgets what was allocated and keeps the memory for what comes next. */
+void vy_arena_reset(vy_arena *arena);
 void vy_arena_finish(vy_arena *arena);
 /* Zeroed, aligned for any type; NULL on failure (sticky). Size 0 gives a valid pointer. */
 void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size);

@@ -26,6 +26,13 @@ void vy_hash_bytes(vy_hash *hash, const void *bytes, size_t size)
     const unsigned char *byte = bytes;
     /* With the size, "a" then "bc" differs from "ab" then "c". */
     vy_hash_u64(hash, size);
+    for (; size >= 8; byte += 8, size -= 8) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < 8; i++) {
+            word |= (uint64_t)byte[i] << (8 * i);
+        }
+        vy_hash_u64(hash, word);
+    }
     while (size) {
         uint64_t word = 0;
         size_t step = size < 8 ? size : 8;

@@ -207,6 +207,16 @@ fail:
     return VYRE_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+/* Tables that grow leave what they were before in the arena. Bytes for one entry, and entries at
+ * most, since a text may be all comments. */
+void vy_builder_expect(vyre_builder *b, size_t text_size)
+{
+    size_t exprs = text_size / 5, stmts = text_size / 24;
+    vyre_program *p = b->program;
+    (void)vy_vec_reserve(&p->arena, &p->exprs, (uint32_t)(exprs < 1u << 16 ? exprs : 1u << 16));
+    (void)vy_vec_reserve(&p->arena, &p->stmts, (uint32_t)(stmts < 1u << 14 ? stmts : 1u << 14));
+}
+
 void vyre_builder_destroy(vyre_builder **builder)
 {
     if (!builder || !*builder) {

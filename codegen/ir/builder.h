@@ -118,6 +118,8 @@ uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what);
 vy_range vy_builder_place(vyre_builder *b, uint32_t node);
 /* Empties the pool once nothing in it is live. */
 void vy_builder_release_pool(vyre_builder *b);
+/* Makes room for what a text of that size has most likely. */
+void vy_builder_expect(vyre_builder *b, size_t text_size);
 /* A CALL node with checked arguments; unlike vyre_build_call also of a function without a value. */
 uint32_t vy_builder_call(vyre_builder *b, uint32_t function, const vyre_expr *arguments,
                          uint32_t count);

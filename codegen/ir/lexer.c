@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const punctuators[] = {
+static const char punctuators[][4] = {
 #define VY_X(name, text) text,
     VY_PUNCTUATORS(VY_X)
 #undef VY_X
@@ -76,6 +76,10 @@ void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *nam
 {
     *lexer = (vy_lexer){.text = text, .size = size, .line = 1, .names = names};
     vy_diag_clear(&lexer->error);
+    memset(lexer->first_punctuators, VY_COUNT_OF(punctuators), sizeof lexer->first_punctuators);
+    for (uint32_t i = VY_COUNT_OF(punctuators); i-- > 0;) {
+        lexer->first_punctuators[(unsigned char)punctuators[i][0]] = (uint8_t)i;
+    }
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = lexer->line_begin = 3;
     } else if (size >= 2 &&
@@ -410,10 +414,14 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
 {
     const char *at = lexer->text + token->begin;
     size_t left = lexer->size - token->begin;
-    for (uint32_t i = 0; i < VY_COUNT_OF(punctuators); i++) {
+    for (uint32_t i = lexer->first_punctuators[(unsigned char)at[0] & 127];
+         i < VY_COUNT_OF(punctuators); i++) {
         const char *text = punctuators[i];
+        if (text[0] != at[0]) {
+            continue;
+        }
         size_t length = text[1] == '\0' ? 1 : text[2] == '\0' ? 2 : 3;
-        if (text[0] == at[0] && length <= left && memcmp(text, at, length) == 0) {
+        if (length <= left && memcmp(text, at, length) == 0) {
             token->kind = (uint8_t)(VY_TOKEN_STRING + 1 + i);
             lexer->at += length;
             return;

@@ -50,6 +50,7 @@ typedef struct vy_lexer {
     size_t size, at, line_begin;
     uint32_t line;
     vy_names *names;
+    uint8_t first_punctuators[128]; /* by first byte: the first one that begins with it */
     bool failed;
     vyre_diag error;
 } vy_lexer;

@@ -262,6 +262,50 @@ static bool is_one_of(const char *text, const char *const *words, size_t count)
     return false;
 }
 
+/* ---- Words that a name may be ---------------------------------------------------------------- */
+
+static uint32_t shape_of(const char *text)
+{
+    uint32_t length = (uint32_t)strlen(text);
+    uint32_t last = length ? (unsigned char)text[length - 1] : 0;
+    return ((unsigned char)text[0] * 31u + last * 257u + length * 1031u) & 4095;
+}
+
+static void add_word(vy_word_shapes *out, const char *text)
+{
+    uint32_t shape = shape_of(text);
+    out->bits[shape / 64] |= (uint64_t)1 << shape % 64;
+}
+
+void vy_word_shapes_find(vy_word_shapes *out)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < VY_COUNT_OF(reserved_words); i++) {
+        add_word(out, reserved_words[i]);
+    }
+    for (size_t i = 0; i < VY_COUNT_OF(builtin_words); i++) {
+        add_word(out, builtin_words[i].text);
+    }
+    for (uint32_t type = VYRE_TYPE_VOID; type < VYRE_TYPE_COUNT; type++) {
+        add_word(out, vyre_type_keyword((vyre_type)type));
+    }
+    for (uint32_t op = 0; op < VYRE_OP_COUNT; op++) {
+        add_word(out, vy_op_get((vyre_op)op)->text);
+    }
+    for (uint32_t atomic = 0; atomic < VYRE_ATOMIC_COUNT; atomic++) {
+        add_word(out, vy_atomic_text((vyre_atomic)atomic));
+    }
+    for (uint32_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
+        add_word(out, vy_subgroup_get((vyre_subgroup)op)->text);
+    }
+}
+
+bool vy_word_shapes_has(const vy_word_shapes *shapes, const char *text)
+{
+    uint32_t shape = shape_of(text);
+    return (shapes->bits[shape / 64] >> shape % 64 & 1) != 0;
+}
+
 bool vy_name_is_free(const char *text)
 {
     if (!vy_name_is_plain(text) || is_one_of(text, reserved_words, VY_COUNT_OF(reserved_words)) ||

@@ -89,6 +89,14 @@ const char *vy_symbol_kind_text(vy_symbol_kind kind);
 /* Whether a program may declare a thing of this name: [A-Za-z_][A-Za-z0-9_]*, at most VYRE_MAX_NAME
  * bytes, and no word of the language. */
 bool vy_name_is_free(const char *text);
+/* For many names: a set of bits that tells of most names that they are no word of the language, by
+ * their ends and their lengths. */
+typedef struct vy_word_shapes {
+    uint64_t bits[64];
+} vy_word_shapes;
+void vy_word_shapes_find(vy_word_shapes *out);
+/* False: a name like that is no word of the language. */
+bool vy_word_shapes_has(const vy_word_shapes *shapes, const char *text);
 /* The same without looking at the words: what a program may be called. */
 bool vy_name_is_plain(const char *text);
 

@@ -548,6 +548,7 @@ static bool parse_program_name(vy_parser *p)
         p->lexer.failed = true;
         return false;
     }
+    vy_builder_expect(p->builder, p->lexer.size);
     vy_parser_at(p, p->token.loc);
     vy_parser_advance(p);
     return true;

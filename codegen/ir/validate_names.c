@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define MANY_NAMES 24u /* from which on the shapes of all words pay */
+
 typedef struct name_entry {
     const char *name;
     const char *what; /* what is visible under the name, or NULL */
@@ -17,6 +19,7 @@ typedef struct scopes {
     vy_validator *v;
     name_entry *names; /* a hash table with linear probing, at most half full */
     uint32_t mask;
+    const vy_word_shapes *words;          /* NULL: few names */
     bool *is_visible;                     /* by variable */
     VY_VEC(uint32_t) declared;            /* variables visible now, innermost last */
     uint32_t marks[VYRE_MAX_NESTING + 2]; /* by list: height of `declared` where it began */
@@ -39,11 +42,17 @@ static name_entry *find_name(scopes *s, const char *name)
     return entry;
 }
 
+static bool is_free(const scopes *s, const char *name)
+{
+    return s->words && !vy_word_shapes_has(s->words, name) ? vy_name_is_plain(name)
+                                                           : vy_name_is_free(name);
+}
+
 static void declare(scopes *s, const char *name, const char *what, vy_loc loc)
 {
     vy_validator *v = s->v;
     name_entry *entry = find_name(s, name);
-    if (!entry->is_checked && !vy_name_is_free(name)) {
+    if (!entry->is_checked && !is_free(s, name)) {
         vy_validator_fail(v, loc, "`%.60s` cannot name a %s: %s. Fix: choose another name", name,
                           what,
                           vy_name_is_plain(name)
@@ -171,6 +180,11 @@ void vy_validate_names(vy_validator *v)
         size *= 2;
     }
     s.mask = (uint32_t)(size - 1);
+    vy_word_shapes words;
+    if (named > MANY_NAMES) {
+        vy_word_shapes_find(&words);
+        s.words = &words;
+    }
     s.names = vy_arena_alloc(&v->scratch, (size_t)size, sizeof *s.names);
     s.is_visible = vy_arena_alloc(&v->scratch, p->vars.count, sizeof *s.is_visible);
     if (!s.names || !s.is_visible) {

@@ -3,17 +3,31 @@
  * by statement levels and calls and ends at VY_BUILD_MAX_DEPTH. */
 #include "codegen/passes/build_parts.h"
 
-/* ---- Keys ------------------------------------------------------------------------------------ */
+#include <string.h>
 
-uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
-{
-    uint32_t at = var - b->var_base;
-    return var >= b->var_base && at < b->var_count ? b->first_key[at] : 0;
-}
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 static uint32_t keys_of(const vy_var *var)
 {
     return var->kind == VY_VAR_ARRAY ? 1 : vy_type_components((vyre_type)var->type);
+}
+
+static uint32_t add_keys(vy_ssa_builder *b, vy_key_state state, uint32_t count)
+{
+    uint32_t first = b->keys.count;
+    for (uint32_t c = 0; c < count; c++) {
+        (void)vy_vec_push(b->arena, &b->keys, state);
+    }
+    return b->arena->failed ? 0 : first;
+}
+
+uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
+{
+    uint32_t *key = &b->tables.first_key[var];
+    if (*key == 0 && var) {
+        *key = add_keys(b, (vy_key_state){.var = var}, vy_key_count(b, var));
+    }
+    return *key;
 }
 
 uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var)
@@ -26,37 +40,60 @@ uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var)
 
 uint32_t vy_key_budget(const vy_ssa_builder *b)
 {
-    return b->first_hidden;
+    (void)b;
+    return 1;
 }
 
-uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function)
+uint32_t vy_key_value(vy_ssa_builder *b, uint32_t function)
 {
-    return b->first_hidden + 1 + FUNCTION_KEYS * function;
+    uint32_t *key = &b->tables.function_keys[function];
+    if (*key == 0) {
+        *key = add_keys(b, (vy_key_state){.function = function}, FUNCTION_KEYS);
+    }
+    return *key;
 }
 
-uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function)
+uint32_t vy_key_left(vy_ssa_builder *b, uint32_t function)
 {
-    return vy_key_value(b, function) + FUNCTION_KEYS - 1;
+    if (function == 0) {
+        return b->left_key;
+    }
+    uint32_t first = vy_key_value(b, function);
+    return first ? first + FUNCTION_KEYS - 1 : 0;
 }
 
 vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key)
 {
-    if (key < b->first_hidden) {
-        return vy_type_component((vyre_type)b->program->vars.data[b->key_vars[key]].type);
+    const vy_key_state *state = &b->keys.data[key];
+    if (state->var) {
+        return vy_type_component((vyre_type)b->program->vars.data[state->var].type);
     }
-    if (key == vy_key_budget(b) || key == b->execution_key) {
-        return VYRE_TYPE_U32;
-    }
-    uint32_t function = (key - b->first_hidden - 1) / FUNCTION_KEYS;
-    if (key == vy_key_left(b, function)) {
+    if (key && key == b->left_key) {
         return VYRE_TYPE_BOOL;
     }
-    return vy_type_component((vyre_type)b->program->functions.data[function].return_type);
+    if (!state->function) {
+        return VYRE_TYPE_U32; /* the budget, the execution */
+    }
+    if (key == b->tables.function_keys[state->function] + FUNCTION_KEYS - 1) {
+        return VYRE_TYPE_BOOL;
+    }
+    return vy_type_component((vyre_type)b->program->functions.data[state->function].return_type);
 }
 
 const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key)
 {
-    return key && key < b->first_hidden ? b->program->vars.data[b->key_vars[key]].name : NULL;
+    uint32_t var = b->keys.data[key].var;
+    return var ? b->program->vars.data[var].name : NULL;
+}
+
+uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key)
+{
+    return b->keys.data[key].current;
+}
+
+void vy_build_forget(vy_ssa_builder *b, uint32_t key)
+{
+    b->keys.data[key].current = 0;
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
@@ -70,7 +107,7 @@ void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char
 
 bool vy_build_stopped(const vy_ssa_builder *b)
 {
-    return b->result != VYRE_OK || b->arena->failed;
+    return b->result != VYRE_OK || b->ssa->arena->failed;
 }
 
 bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc)
@@ -88,9 +125,9 @@ bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc)
 
 void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value)
 {
-    if (key && key < b->key_count &&
-        vy_vec_push(b->arena, &b->log, (vy_undo){key, b->current[key]})) {
-        b->current[key] = value;
+    if (key && key < b->keys.count &&
+        vy_vec_push(b->arena, &b->log, (vy_undo){key, b->keys.data[key].current})) {
+        b->keys.data[key].current = value;
     }
 }
 
@@ -149,10 +186,10 @@ static uint32_t array_of(vy_ssa_builder *b, uint32_t var)
     const vy_var *decl = &b->program->vars.data[var];
     uint32_t index = b->ssa->arrays.count;
     vy_array array = {decl->name, decl->type, decl->array_count};
-    if (!vy_key(b, var) || !vy_vec_push(b->arena, &b->ssa->arrays, array)) {
+    if (!vy_key(b, var) || !vy_vec_push(b->ssa->arena, &b->ssa->arrays, array)) {
         return 0;
     }
-    b->arrays[var - b->var_base] = index;
+    b->tables.arrays[var] = index;
     return index;
 }
 
@@ -268,8 +305,9 @@ void vy_build_begin_segment(vy_ssa_builder *b)
 static vy_parts current_value(vy_ssa_builder *b, uint32_t var)
 {
     vy_parts parts = {.count = vy_key_count(b, var)};
+    uint32_t key = vy_key(b, var);
     for (uint32_t c = 0; c < parts.count; c++) {
-        parts.id[c] = b->current[vy_key(b, var) + c];
+        parts.id[c] = vy_build_current(b, key ? key + c : 0);
     }
     return parts;
 }
@@ -290,7 +328,7 @@ static void end_segment(vy_ssa_builder *b, vy_loc loc)
             uint32_t index = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, e);
             vy_ins load = {.op = VY_SSA_ARRAY_LOAD,
                            .type = (uint8_t)type,
-                           .ref = b->arrays[var - b->var_base],
+                           .ref = b->tables.arrays[var],
                            .arg = {index},
                            .loc = loc};
             uint32_t value = vy_build_ins(b, load);
@@ -316,7 +354,7 @@ static void build_store(vy_ssa_builder *b, const vy_stmt *stmt)
     ins.arg[1] = vy_build_put_together(b, parts, type, stmt->loc);
     if (stmt->kind == VY_STMT_ARRAY_STORE) {
         ins.op = VY_SSA_ARRAY_STORE;
-        ins.ref = b->arrays[stmt->ref - b->var_base];
+        ins.ref = b->tables.arrays[stmt->ref];
     }
     (void)vy_build_ins(b, ins);
 }
@@ -382,7 +420,7 @@ void vy_build_record(vy_ssa_builder *b, uint32_t site, vy_loc loc)
     vy_ins ins = {.op = VY_SSA_RECORD, .ref = site, .loc = loc};
     if (b->is_whole) {
         ins.arg[0] = b->pass;
-        ins.arg[1] = b->current[b->execution_key];
+        ins.arg[1] = vy_build_current(b, b->execution_key);
     }
     (void)vy_build_ins(b, ins);
 }
@@ -407,7 +445,7 @@ static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
 /* An array that crosses a cut has its place since the segment's start. */
 static void build_array(vy_ssa_builder *b, const vy_stmt *stmt)
 {
-    uint32_t array = b->arrays[stmt->ref - b->var_base];
+    uint32_t array = b->tables.arrays[stmt->ref];
     if (!array || b->split->vars[stmt->ref].crossing != VY_CROSSING_SPILL) {
         array = array_of(b, stmt->ref);
     }
@@ -512,58 +550,48 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-void vy_build_allocate(vy_ssa_builder *b)
+/* Key 0 is none, key 1 the budget. The form has an instruction for most of the expressions. */
+void vy_build_begin_tables(vy_ssa_builder *b)
 {
-    const vy_bounds *bounds = &b->segment->bounds;
-    if (bounds->expr_begin < bounds->expr_end) {
-        b->expr_base = bounds->expr_begin;
-        b->expr_count = bounds->expr_end - bounds->expr_begin;
-    }
-    if (bounds->var_begin < bounds->var_end) {
-        b->var_base = bounds->var_begin;
-        b->var_count = bounds->var_end - bounds->var_begin;
-    }
-    b->first_key = vy_arena_alloc(b->arena, b->var_count, sizeof *b->first_key);
-    b->first_hidden = 1;
-    for (uint32_t v = 0; b->first_key && v < b->var_count; v++) {
-        b->first_key[v] = b->first_hidden;
-        b->first_hidden += keys_of(&b->program->vars.data[b->var_base + v]);
-    }
-    b->key_vars = vy_arena_alloc(b->arena, b->first_hidden, sizeof *b->key_vars);
-    for (uint32_t v = 0; b->first_key && b->key_vars && v < b->var_count; v++) {
-        for (uint32_t c = 0; c < keys_of(&b->program->vars.data[b->var_base + v]); c++) {
-            b->key_vars[b->first_key[v] + c] = b->var_base + v;
-        }
-    }
-    uint32_t functions = bounds->has_call ? b->program->functions.count : 0;
-    b->key_count = b->first_hidden + 1 + FUNCTION_KEYS * functions;
+    b->tables = b->split->lowering;
+    (void)add_keys(b, (vy_key_state){0}, 2);
     if (b->is_whole) {
-        /* Whether the kernel, which is function 0, has returned, and one key more. */
-        b->execution_key = b->first_hidden + 1 + FUNCTION_KEYS * (functions ? functions : 1);
-        b->key_count = b->execution_key + 1;
+        b->execution_key = add_keys(b, (vy_key_state){0}, 1);
+        b->left_key = add_keys(b, (vy_key_state){0}, 1);
     }
-    b->values = vy_arena_alloc(b->arena, b->expr_count, sizeof *b->values);
-    b->arrays = vy_arena_alloc(b->arena, b->var_count, sizeof *b->arrays);
-    b->current = vy_arena_alloc(b->arena, b->key_count, sizeof *b->current);
-    b->stamp = vy_arena_alloc(b->arena, b->key_count, sizeof *b->stamp);
-    b->place = vy_arena_alloc(b->arena, b->key_count, sizeof *b->place);
+    uint32_t more = b->segment->expr_count;
+    (void)vy_vec_reserve(b->ssa->arena, &b->ssa->ins, more + more / 4);
+}
+
+void vy_build_end_tables(vy_ssa_builder *b)
+{
+    for (uint32_t i = 0; i < b->touched.count; i++) {
+        const vy_touched *at = &b->touched.data[i];
+        memset(b->tables.values + at->begin, 0, (at->end - at->begin) * sizeof *b->tables.values);
+    }
+    for (uint32_t k = 1; k < b->keys.count; k++) {
+        const vy_key_state *state = &b->keys.data[k];
+        b->tables.first_key[state->var] = b->tables.arrays[state->var] = 0;
+        b->tables.function_keys[state->function] = 0;
+    }
 }
 
 vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
-                         vy_arena *arena, vy_ssa *out_ssa, vyre_diag *diag)
+                         vy_arena *arena, vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag)
 {
     const vy_segment *at = &split->segments.data[segment];
     vy_activation kernel = {0};
     vy_ssa_builder b = {.program = program,
                         .split = split,
                         .segment = at,
-                        .arena = arena,
+                        .arena = scratch,
                         .ssa = out_ssa,
                         .diag = diag,
                         .activation = &kernel,
                         .depth = 1};
     vy_ssa_init(out_ssa, program, arena);
-    vy_build_allocate(&b);
+    out_ssa->scratch = scratch;
+    vy_build_begin_tables(&b);
     uint32_t entry = vy_ssa_add_block(out_ssa, at->loc);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
@@ -580,6 +608,7 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
     if (!vy_build_stopped(&b)) {
         vy_ssa_reorder(out_ssa, b.order.data, b.order.count);
     }
+    vy_build_end_tables(&b);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }

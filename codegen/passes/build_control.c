@@ -13,20 +13,21 @@ vy_arm vy_build_end_arm(vy_ssa_builder *b, uint32_t mark)
     /* From the last change to the first: the latter knows the value before the arm. */
     for (uint32_t i = b->log.count; i-- > mark;) {
         uint32_t key = b->log.data[i].key, old = b->log.data[i].old;
-        if (b->stamp[key] != stamp) {
-            if (!vy_vec_push(b->arena, &b->deltas, (vy_delta){key, b->current[key], old})) {
+        if (b->keys.data[key].stamp != stamp) {
+            if (!vy_vec_push(b->arena, &b->deltas,
+                             (vy_delta){key, b->keys.data[key].current, old})) {
                 break;
             }
-            b->stamp[key] = stamp;
-            b->place[key] = b->deltas.count - 1;
+            b->keys.data[key].stamp = stamp;
+            b->keys.data[key].place = b->deltas.count - 1;
         }
-        b->deltas.data[b->place[key]].old = old;
+        b->deltas.data[b->keys.data[key].place].old = old;
     }
     b->log.count = mark;
     uint32_t kept = arm.first_delta;
     for (uint32_t i = arm.first_delta; i < b->deltas.count; i++) {
         vy_delta delta = b->deltas.data[i];
-        b->current[delta.key] = delta.old;
+        b->keys.data[delta.key].current = delta.old;
         /* Without a value before the arm it was declared inside. */
         if (delta.old && delta.value && delta.value != delta.old) {
             b->deltas.data[kept++] = delta;
@@ -51,7 +52,7 @@ void vy_build_phi(vy_ssa_builder *b, uint32_t key, const uint32_t *values, const
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        (void)vy_vec_push(b->arena, &b->ssa->phi_edges, (vy_phi_edge){blocks[i], values[i]});
+        (void)vy_vec_push(b->ssa->arena, &b->ssa->phi_edges, (vy_phi_edge){blocks[i], values[i]});
     }
     vy_ins phi = {.op = VY_SSA_PHI,
                   .type = (uint8_t)vy_build_key_type(b, key),
@@ -92,16 +93,16 @@ void vy_build_join(vy_ssa_builder *b, uint32_t merge, const vy_arm *arms, uint32
         }
         for (uint32_t d = 0; d < arms[i].delta_count; d++) {
             const vy_delta *delta = &b->deltas.data[arms[i].first_delta + d];
-            if (b->stamp[delta->key] != stamp) {
-                b->stamp[delta->key] = stamp;
-                b->place[delta->key] = union_count;
+            if (b->keys.data[delta->key].stamp != stamp) {
+                b->keys.data[delta->key].stamp = stamp;
+                b->keys.data[delta->key].place = union_count;
                 keys[union_count] = delta->key;
                 for (uint32_t j = 0; j < live; j++) {
                     values[(size_t)union_count * live + j] = delta->old;
                 }
                 union_count++;
             }
-            values[(size_t)b->place[delta->key] * live + row] = delta->value;
+            values[(size_t)b->keys.data[delta->key].place * live + row] = delta->value;
         }
         blocks[row++] = arms[i].end;
     }
@@ -160,7 +161,7 @@ static void build_cases(vy_ssa_builder *b, const vy_stmt *stmt, uint32_t header,
         }
         for (uint32_t v = 0; v < arm->value_count; v++) {
             vy_case entry = {b->program->values.data[arm->first_value + v], block};
-            if (vy_vec_push(b->arena, &b->ssa->cases, entry)) {
+            if (vy_vec_push(b->ssa->arena, &b->ssa->cases, entry)) {
                 b->ssa->blocks.data[header].case_count++;
             }
         }

@@ -33,26 +33,22 @@ static vyre_type type_of(const vy_ssa_builder *b, uint32_t expr)
 
 static vy_parts value_of(const vy_ssa_builder *b, uint32_t expr)
 {
-    uint32_t at = expr - b->expr_base;
-    vy_parts parts = {0};
-    if (expr < b->expr_base || at >= b->expr_count) {
-        return parts;
-    }
-    parts.count = vy_type_components(type_of(b, expr));
+    vy_parts parts = {.count = vy_type_components(type_of(b, expr))};
+    uint32_t value = b->tables.values[expr];
     if (parts.count < 2) {
         parts.count = 1; /* a call without a value too */
-        parts.id[0] = b->values[at];
+        parts.id[0] = value;
         return parts;
     }
-    for (uint32_t c = 0; c < parts.count && b->values[at] + c < b->parts.count; c++) {
-        parts.id[c] = b->parts.data[b->values[at] + c];
+    for (uint32_t c = 0; c < parts.count && value + c < b->parts.count; c++) {
+        parts.id[c] = b->parts.data[value + c];
     }
     return parts;
 }
 
 static void keep_value(vy_ssa_builder *b, uint32_t expr, vy_parts value)
 {
-    uint32_t *at = &b->values[expr - b->expr_base];
+    uint32_t *at = &b->tables.values[expr];
     if (vy_type_components(type_of(b, expr)) < 2) {
         *at = value.id[0];
         return;
@@ -109,7 +105,6 @@ static vy_parts build_call(vy_ssa_builder *b, const vy_expr *expr)
     vyre_type type = (vyre_type)function->return_type;
     uint32_t components = vy_type_components(type), value_key = vy_key_value(b, f);
     vy_activation *outer = b->activation, activation = {.function = f};
-    const vy_bounds *bounds = &b->split->functions[f].bounds;
     vy_parts value = {.count = components ? components : 1};
     if (!vy_build_deeper(b, expr->loc)) {
         return value;
@@ -138,15 +133,18 @@ static vy_parts build_call(vy_ssa_builder *b, const vy_expr *expr)
     b->activation = outer;
     b->depth--;
     for (uint32_t c = 0; c < components; c++) {
-        value.id[c] = b->current[value_key + c];
-        b->current[value_key + c] = 0;
+        value.id[c] = vy_build_current(b, value_key + c);
+        vy_build_forget(b, value_key + c);
     }
-    for (uint32_t v = bounds->var_begin; v < bounds->var_end; v++) {
-        for (uint32_t c = 0; program->vars.data[v].function == f && c < vy_key_count(b, v); c++) {
-            b->current[vy_key(b, v) + c] = 0;
+    /* A function's variables lie together, parameters first. */
+    for (uint32_t v = function->first_parameter;
+         v < program->vars.count && program->vars.data[v].function == f; v++) {
+        uint32_t key = b->tables.first_key[v];
+        for (uint32_t c = 0; key && c < vy_key_count(b, v); c++) {
+            vy_build_forget(b, key + c);
         }
     }
-    b->current[vy_key_left(b, f)] = 0;
+    vy_build_forget(b, vy_key_left(b, f));
     return value;
 }
 
@@ -180,7 +178,7 @@ static vy_parts build_variable(vy_ssa_builder *b, const vy_expr *expr)
     uint32_t key = vy_key(b, expr->ref);
     vy_parts parts = {.count = vy_type_components(type)};
     for (uint32_t c = 0; c < parts.count; c++) {
-        uint32_t value = key ? b->current[key + c] : 0;
+        uint32_t value = key ? vy_build_current(b, key + c) : 0;
         parts.id[c] = value ? value : vy_build_zero(b, vy_type_component(type));
     }
     return parts;
@@ -250,7 +248,7 @@ static vy_parts build_indexed(vy_ssa_builder *b, const vy_expr *expr)
     vy_ins ins = {.op = expr->op, .type = expr->type, .ref = expr->ref, .loc = expr->loc};
     if (expr->op == VYRE_OP_ELEMENT) {
         ins.op = VY_SSA_ARRAY_LOAD;
-        ins.ref = b->arrays[expr->ref - b->var_base];
+        ins.ref = b->tables.arrays[expr->ref];
     }
     ins.arg[0] = value_of(b, expr->arg[0]).id[0];
     uint32_t value = vy_build_ins(b, ins);
@@ -318,6 +316,9 @@ static vy_parts build_expr(vy_ssa_builder *b, const vy_expr *expr)
 vy_parts vy_build_value(vy_ssa_builder *b, vy_range range)
 {
     if (!range.root) {
+        return (vy_parts){0};
+    }
+    if (!vy_vec_push(b->arena, &b->touched, (vy_touched){range.begin, range.end})) {
         return (vy_parts){0};
     }
     for (uint32_t e = range.begin; e < range.end && b->block && !vy_build_stopped(b); e++) {

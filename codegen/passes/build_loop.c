@@ -11,8 +11,8 @@ uint32_t vy_build_header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t be
                              vyre_type type, uint32_t initial, const char *name)
 {
     uint32_t first = b->ssa->phi_edges.count;
-    (void)vy_vec_push(b->arena, &b->ssa->phi_edges, (vy_phi_edge){before, initial});
-    (void)vy_vec_push(b->arena, &b->ssa->phi_edges, (vy_phi_edge){loop->continue_block, 0});
+    (void)vy_vec_push(b->ssa->arena, &b->ssa->phi_edges, (vy_phi_edge){before, initial});
+    (void)vy_vec_push(b->ssa->arena, &b->ssa->phi_edges, (vy_phi_edge){loop->continue_block, 0});
     vy_ins phi = {.op = VY_SSA_PHI,
                   .type = (uint8_t)type,
                   .arg = {first, 2},
@@ -52,12 +52,13 @@ vy_loop *vy_build_loop_open(vy_ssa_builder *b, vy_loc loc, vy_loc end_loc)
 
 static void add_key(const vy_ssa_builder *b, vy_loop *loop, uint32_t key)
 {
-    if (key && b->current[key]) { /* without a value before the loop it is declared inside */
+    if (key &&
+        b->keys.data[key].current) { /* without a value before the loop it is declared inside */
         loop->keys[loop->key_count++] = key;
     }
 }
 
-static void add_value_keys(const vy_ssa_builder *b, vy_loop *loop, uint32_t function)
+static void add_value_keys(vy_ssa_builder *b, vy_loop *loop, uint32_t function)
 {
     vyre_type type = (vyre_type)b->program->functions.data[function].return_type;
     for (uint32_t c = 0; c < vy_type_components(type); c++) {
@@ -102,7 +103,7 @@ static vy_loop *begin_loop(vy_ssa_builder *b, uint32_t index)
     for (uint32_t k = 0; k < loop->key_count; k++) {
         uint32_t key = loop->keys[k];
         loop->phis[k] = vy_build_header_phi(b, loop, before, vy_build_key_type(b, key),
-                                            b->current[key], vy_build_key_name(b, key));
+                                            b->keys.data[key].current, vy_build_key_name(b, key));
         vy_build_assign(b, key, loop->phis[k]);
     }
     return loop;
@@ -116,7 +117,7 @@ void vy_build_loop_edge(vy_ssa_builder *b, const vy_loop *loop, vy_edges *edges)
         return;
     }
     for (uint32_t k = 0; k < loop->key_count; k++) {
-        (void)vy_vec_push(b->arena, &b->rows, b->current[loop->keys[k]]);
+        (void)vy_vec_push(b->arena, &b->rows, b->keys.data[loop->keys[k]].current);
     }
     (void)vy_vec_push(b->arena, edges, edge);
 }
@@ -160,7 +161,8 @@ bool vy_build_loop_continue(vy_ssa_builder *b, vy_loop *loop)
     vy_build_jump(b, loop->continue_block);
     bool live = take_edges(b, loop, loop->continue_block, &loop->continues);
     for (uint32_t k = 0; k < loop->key_count && !vy_build_stopped(b); k++) {
-        vy_build_close_phi(b, loop->phis[k], live ? b->current[loop->keys[k]] : loop->phis[k]);
+        vy_build_close_phi(b, loop->phis[k],
+                           live ? b->keys.data[loop->keys[k]].current : loop->phis[k]);
     }
     return live;
 }
@@ -184,7 +186,7 @@ static void leave_again(vy_ssa_builder *b, uint32_t index)
         !b->split->facts[index].has_return) {
         return;
     }
-    uint32_t left = b->current[vy_key_left(b, activation->function)];
+    uint32_t left = vy_build_current(b, vy_key_left(b, activation->function));
     uint32_t out = vy_build_block(b, loc), next = vy_build_block(b, loc);
     vy_build_branch(b, left, out, next, next);
     vy_build_place(b, out);
@@ -232,7 +234,7 @@ void vy_build_while(vy_ssa_builder *b, uint32_t index)
         vy_build_loop_edge(b, loop, &loop->breaks);
         vy_build_branch(b, cond, check, loop->merge, 0);
         vy_build_place(b, check);
-        next = count_trip(b, loop, stmt, own ? counter : b->current[vy_key_budget(b)]);
+        next = count_trip(b, loop, stmt, own ? counter : vy_build_current(b, vy_key_budget(b)));
         if (!own) {
             vy_build_assign(b, vy_key_budget(b), next);
         }

@@ -2,8 +2,8 @@
  * expressions and calls; build_control.c: joins, if, switch; build_loop.c: loops and what leaves
  * them.
  *
- * `current` holds the value of every variable at the place where the builder stands, by key: the
- * variable, or one of the hidden ones behind them. Every change is logged, so that an arm of an
+ * `keys` holds the value of every variable at the place where the builder stands, by key: that of
+ * the variable, or a hidden one. Every change is logged, so that an arm of an
  * `if` can be undone at the price of what it assigned. Where `block` is 0 the place cannot be
  * reached. */
 #ifndef VY_BUILD_PARTS_H
@@ -17,6 +17,17 @@
 typedef struct vy_undo {
     uint32_t key, old;
 } vy_undo;
+
+/* A key, which is given to a variable or function where it is first met. */
+typedef struct vy_key_state {
+    uint32_t var, function; /* whose it is; 0: not one's */
+    uint32_t current;
+    uint32_t stamp, place; /* the last collection that met it, and where */
+} vy_key_state;
+
+typedef struct vy_touched {
+    uint32_t begin, end;
+} vy_touched;
 
 /* What an arm changed. */
 typedef struct vy_delta {
@@ -54,26 +65,23 @@ typedef struct vy_ssa_builder {
     const vyre_program *program;
     const vy_split *split;
     const vy_segment *segment;
-    vy_arena *arena;
+    vy_arena *arena; /* of the builder; what stays goes to the form's own */
     vy_ssa *ssa;
     vyre_result result;
     vyre_diag *diag;
     uint32_t block, depth;
     vy_activation *activation;
-    uint32_t expr_base, expr_count, var_base, var_count, key_count, first_hidden;
-    uint32_t *values;    /* by expression - expr_base; of a vector the place of its first component
-                            in `parts` */
-    uint32_t *first_key; /* by variable - var_base: of its components, one behind the other */
-    uint32_t *key_vars;  /* by key of a variable: the variable */
-    uint32_t *current;   /* by key */
-    uint32_t *arrays;    /* by variable - var_base: private array */
-    uint32_t *stamp;     /* by key: the last collection that met it */
-    uint32_t *place;     /* by key: where */
+    /* Of the split: values by expression, of a vector the place of its first component in `parts`;
+     * first keys and private arrays by variable; first keys by function. */
+    vy_lowering_tables tables;
+    VY_VEC(vy_key_state) keys;
+    VY_VEC(vy_touched) touched; /* values that the end has to forget */
     uint32_t stamp_now;
     /* Of a module that runs all passes (build_whole.c): */
     bool is_whole;
     uint32_t pass;          /* the value of `pass`; 0: the built-in one */
     uint32_t execution_key; /* of the number of the segment's execution in the pass; 0: none */
+    uint32_t left_key;      /* of whether the kernel has returned; 0: none */
     uint32_t host_steps;    /* the body of the host's loop that vy_build_for makes next; 0: its
                                statements */
     VY_VEC(vy_undo) log;
@@ -88,15 +96,15 @@ typedef struct vy_parts {
     uint32_t count, id[4];
 } vy_parts;
 
-/* The first key of a variable, whose components follow; 0 where the segment does not know it. */
+/* The first key of a variable, whose components follow; 0 without memory. */
 uint32_t vy_key(vy_ssa_builder *b, uint32_t var);
 /* How many keys it has. */
 uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var);
 /* Keys of the hidden variables: while trips left, a function's value (the first of its components),
  * whether it has returned. */
 uint32_t vy_key_budget(const vy_ssa_builder *b);
-uint32_t vy_key_value(const vy_ssa_builder *b, uint32_t function);
-uint32_t vy_key_left(const vy_ssa_builder *b, uint32_t function);
+uint32_t vy_key_value(vy_ssa_builder *b, uint32_t function);
+uint32_t vy_key_left(vy_ssa_builder *b, uint32_t function);
 
 /* build.c */
 void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char *message);
@@ -108,9 +116,14 @@ void vy_build_barrier(vy_ssa_builder *b, vy_loc loc);
 void vy_build_record(vy_ssa_builder *b, uint32_t site, vy_loc loc);
 /* What a segment (b->segment) finds at its start. */
 void vy_build_begin_segment(vy_ssa_builder *b);
-/* The tables, by the bounds of b->segment. */
-void vy_build_allocate(vy_ssa_builder *b);
+/* Takes the split's tables, and leaves them as they were. */
+void vy_build_begin_tables(vy_ssa_builder *b);
+void vy_build_end_tables(vy_ssa_builder *b);
 void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value);
+/* The value of a key where the builder stands. */
+uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key);
+/* Without a log: for what no arm or loop can see. */
+void vy_build_forget(vy_ssa_builder *b, uint32_t key);
 vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key);
 const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key);
 uint32_t vy_build_block(vy_ssa_builder *b, vy_loc loc);

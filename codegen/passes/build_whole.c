@@ -5,8 +5,8 @@
  * Segments are sealed: what one assigns is forgotten at its end, apart from the variables that
  * cross cuts, so that nothing flows where separate modules would have nothing. A segment that
  * invocations may leave is a loop of one trip, as an inlined function is. */
+#include "codegen/ir/walk.h"
 #include "codegen/passes/build_parts.h"
-#include "codegen/passes/split_parts.h"
 
 typedef VY_VEC(uint32_t) id_list;
 
@@ -226,10 +226,10 @@ static void seal(vy_ssa_builder *b, uint32_t mark, const id_list *keys)
         return;
     }
     for (uint32_t k = 0; k < keys->count; k++) {
-        values[k] = b->current[keys->data[k]];
+        values[k] = vy_build_current(b, keys->data[k]);
     }
     for (uint32_t i = b->log.count; i-- > mark;) {
-        b->current[b->log.data[i].key] = b->log.data[i].old;
+        b->keys.data[b->log.data[i].key].current = b->log.data[i].old;
     }
     b->log.count = mark;
     for (uint32_t k = 0; k < keys->count; k++) {
@@ -265,8 +265,9 @@ static void build_segment(vy_ssa_builder *b, uint32_t index)
         return;
     }
     seal(b, mark, &keys);
-    uint32_t number = vy_build_op2(b, VYRE_OP_ADD, VYRE_TYPE_U32, b->current[b->execution_key],
-                                   u32_literal(b, 1), nowhere);
+    uint32_t number =
+        vy_build_op2(b, VYRE_OP_ADD, VYRE_TYPE_U32, vy_build_current(b, b->execution_key),
+                     u32_literal(b, 1), nowhere);
     vy_build_assign(b, b->execution_key, number);
     vy_build_barrier(b, b->segment->loc);
 }
@@ -454,20 +455,6 @@ static void build_passes(vy_ssa_builder *b)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Of everything that the segments and the host's steps mention. */
-static void find_bounds(const vyre_program *program, const vy_split *split, vy_bounds *out)
-{
-    for (uint32_t g = 0; g < split->segments.count; g++) {
-        vy_bounds_add(out, &split->segments.data[g].bounds);
-    }
-    for (uint32_t i = 1; i < split->steps.count; i++) {
-        if (split->steps.data[i].kind != VY_STEP_SEGMENT) {
-            vy_bounds_add_stmt(program, out, &program->stmts.data[split->steps.data[i].stmt],
-                               split->functions);
-        }
-    }
-}
-
 static void find_local(whole *w)
 {
     vy_ssa_builder *b = &w->b;
@@ -494,23 +481,26 @@ static void find_local(whole *w)
 }
 
 vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *split, vy_arena *arena,
-                               vy_ssa *out_ssa, vyre_diag *diag)
+                               vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag)
 {
     vy_segment all = {.loc = nowhere};
     vy_activation kernel = {0};
     whole w = {.b = {.program = program,
                      .split = split,
                      .segment = &all,
-                     .arena = arena,
+                     .arena = scratch,
                      .ssa = out_ssa,
                      .diag = diag,
                      .activation = &kernel,
                      .depth = 1,
                      .is_whole = true}};
     vy_ssa_builder *b = &w.b;
-    find_bounds(program, split, &all.bounds);
+    for (uint32_t g = 0; g < split->segments.count; g++) {
+        all.expr_count += split->segments.data[g].expr_count;
+    }
     vy_ssa_init(out_ssa, program, arena);
-    vy_build_allocate(b);
+    out_ssa->scratch = scratch;
+    vy_build_begin_tables(b);
     uint32_t entry = vy_ssa_add_block(out_ssa, nowhere);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
@@ -522,6 +512,7 @@ vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *spli
         out_ssa->blocks.data[b->block].end = VY_END_RETURN;
         vy_ssa_reorder(out_ssa, b->order.data, b->order.count);
     }
+    vy_build_end_tables(b);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }

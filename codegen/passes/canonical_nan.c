@@ -202,16 +202,26 @@ static void put_right(nan_walk *w, uint32_t index)
     }
 }
 
+static bool has_floats(const vy_ssa *ssa)
+{
+    for (uint32_t i = 1; i < ssa->ins.count; i++) {
+        if (vy_type_is_float((vyre_type)ssa->ins.data[i].type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool vy_pass_canonical_nan(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     nan_walk w = {.ssa = ssa, .count = ssa->ins.count};
-    if (ssa->program->fast_math) {
+    if (ssa->program->fast_math || !has_floats(ssa)) {
         return true;
     }
-    w.kind = vy_arena_alloc(ssa->arena, w.count, sizeof *w.kind);
-    w.never_nan = vy_arena_alloc(ssa->arena, w.count, sizeof *w.never_nan);
-    w.canonical = vy_arena_alloc(ssa->arena, w.count, sizeof *w.canonical);
+    w.kind = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.kind);
+    w.never_nan = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.never_nan);
+    w.canonical = vy_arena_alloc(ssa->scratch, w.count, sizeof *w.canonical);
     if (ssa->arena->failed) {
         return false;
     }

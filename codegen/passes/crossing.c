@@ -41,6 +41,7 @@ static void add_mention(crossing_walk *w, uint32_t segment, uint32_t var, bool a
 static void add_range(crossing_walk *w, uint32_t segment, vy_range range)
 {
     const vyre_program *program = w->s->program;
+    w->s->split->segments.data[segment].expr_count += range.root ? range.end - range.begin : 0;
     for (uint32_t e = range.root ? range.begin : range.end; e < range.end; e++) {
         const vy_expr *expr = &program->exprs.data[e];
         if (expr->op == VYRE_OP_VARIABLE || expr->op == VYRE_OP_ELEMENT) {
@@ -59,8 +60,6 @@ static void add_stmt(crossing_walk *w, uint32_t segment, const vy_stmt *stmt)
         add_mention(w, segment, stmt->ref, true);
         w->assigned[stmt->ref] = true;
     }
-    vy_bounds_add_stmt(w->s->program, &w->s->split->segments.data[segment].bounds, stmt,
-                       w->s->split->functions);
 }
 
 /* Everything inside one statement of a segment. */
@@ -247,7 +246,6 @@ static void add_operands(crossing_walk *w, uint32_t segment, uint32_t var)
     const vyre_program *program = w->s->program;
     vy_split *split = w->s->split;
     vy_range range = program->stmts.data[split->vars[var].statement].x;
-    vy_bounds_add_range(program, &split->segments.data[segment].bounds, range, split->functions);
     for (uint32_t e = range.begin; e < range.end; e++) {
         const vy_expr *expr = &program->exprs.data[e];
         if (expr->op != VYRE_OP_VARIABLE || w->stamp[expr->ref] == segment + 1) {
@@ -286,7 +284,6 @@ static void list_segment(crossing_walk *w, uint32_t g)
     }
     for (uint32_t i = segment->first_in; i < split->var_lists.count && !w->s->arena->failed; i++) {
         uint32_t var = split->var_lists.data[i];
-        vy_bounds_add_var(&segment->bounds, var);
         if (split->vars[var].crossing == VY_CROSSING_RECOMPUTE) {
             add_operands(w, g, var);
         }

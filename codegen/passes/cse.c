@@ -192,7 +192,7 @@ static void number(cse_walk *w, uint32_t index)
         }
     }
     cse_entry entry = {key, index, bucket, w->buckets[bucket]};
-    if (vy_vec_push(w->ssa->arena, &w->entries, entry)) {
+    if (vy_vec_push(w->ssa->scratch, &w->entries, entry)) {
         w->buckets[bucket] = w->entries.count;
     }
 }
@@ -230,10 +230,10 @@ bool vy_pass_cse(vy_ssa *ssa, const vy_pass_context *context)
         size *= 2;
     }
     w.mask = size - 1;
-    w.map = vy_arena_alloc(ssa->arena, ssa->ins.count, sizeof *w.map);
-    w.buckets = vy_arena_alloc(ssa->arena, size, sizeof *w.buckets);
-    w.mark = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *w.mark);
-    w.at_exit = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *w.at_exit);
+    w.map = vy_arena_alloc(ssa->scratch, ssa->ins.count, sizeof *w.map);
+    w.buckets = vy_arena_alloc(ssa->scratch, size, sizeof *w.buckets);
+    w.mark = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.mark);
+    w.at_exit = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.at_exit);
     if (ssa->arena->failed || !vy_flow_find(ssa, &w.flow)) {
         return false;
     }

@@ -15,7 +15,7 @@ static void mark(dead_walk *w, uint32_t value)
 {
     if (value && !w->live[value]) {
         w->live[value] = true;
-        (void)vy_vec_push(w->ssa->arena, &w->work, value);
+        (void)vy_vec_push(w->ssa->scratch, &w->work, value);
     }
 }
 
@@ -69,10 +69,10 @@ bool vy_pass_dce(vy_ssa *ssa, const vy_pass_context *context)
     (void)context;
     dead_walk w = {.ssa = ssa};
     uint32_t count = ssa->ins.count;
-    w.live = vy_arena_alloc(ssa->arena, count, sizeof *w.live);
-    w.next_store = vy_arena_alloc(ssa->arena, count, sizeof *w.next_store);
-    w.array_live = vy_arena_alloc(ssa->arena, ssa->arrays.count, sizeof *w.array_live);
-    w.first_store = vy_arena_alloc(ssa->arena, ssa->arrays.count, sizeof *w.first_store);
+    w.live = vy_arena_alloc(ssa->scratch, count, sizeof *w.live);
+    w.next_store = vy_arena_alloc(ssa->scratch, count, sizeof *w.next_store);
+    w.array_live = vy_arena_alloc(ssa->scratch, ssa->arrays.count, sizeof *w.array_live);
+    w.first_store = vy_arena_alloc(ssa->scratch, ssa->arrays.count, sizeof *w.first_store);
     if (ssa->arena->failed) {
         return false;
     }

@@ -3,7 +3,7 @@
 
 void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena)
 {
-    *ssa = (vy_ssa){.program = program, .arena = arena};
+    *ssa = (vy_ssa){.program = program, .arena = arena, .scratch = arena};
     (void)vy_vec_push(arena, &ssa->ins, (vy_ins){0});
     (void)vy_vec_push(arena, &ssa->blocks, (vy_block){0});
     (void)vy_vec_push(arena, &ssa->arrays, (vy_array){0});
@@ -301,7 +301,7 @@ void vy_ssa_sweep(vy_ssa *ssa)
 
 void vy_ssa_reorder(vy_ssa *ssa, const uint32_t *order, uint32_t count)
 {
-    uint32_t *place = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *place);
+    uint32_t *place = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *place);
     vy_block *blocks = vy_arena_alloc(ssa->arena, (size_t)count + 1, sizeof *blocks);
     if (!place || !blocks) {
         return;

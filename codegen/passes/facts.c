@@ -17,65 +17,6 @@ typedef struct fact_walk {
     uint32_t *stamp; /* by variable: the last loop that took it */
 } fact_walk;
 
-static void widen(uint32_t *begin, uint32_t *end, uint32_t from, uint32_t to)
-{
-    if (from >= to) {
-        return;
-    }
-    if (*begin >= *end) {
-        *begin = from;
-        *end = to;
-        return;
-    }
-    *begin = from < *begin ? from : *begin;
-    *end = to > *end ? to : *end;
-}
-
-void vy_bounds_add_var(vy_bounds *bounds, uint32_t var)
-{
-    if (var) {
-        widen(&bounds->var_begin, &bounds->var_end, var, var + 1);
-    }
-}
-
-void vy_bounds_add(vy_bounds *bounds, const vy_bounds *more)
-{
-    widen(&bounds->expr_begin, &bounds->expr_end, more->expr_begin, more->expr_end);
-    widen(&bounds->var_begin, &bounds->var_end, more->var_begin, more->var_end);
-    bounds->has_call |= more->has_call;
-}
-
-void vy_bounds_add_range(const vyre_program *program, vy_bounds *bounds, vy_range range,
-                         const vy_function_facts *functions)
-{
-    if (!range.root) {
-        return;
-    }
-    widen(&bounds->expr_begin, &bounds->expr_end, range.begin, range.end);
-    for (uint32_t e = range.begin; e < range.end; e++) {
-        const vy_expr *expr = &program->exprs.data[e];
-        if (expr->op == VYRE_OP_VARIABLE || expr->op == VYRE_OP_ELEMENT) {
-            vy_bounds_add_var(bounds, expr->ref);
-        } else if (expr->op == VYRE_OP_CALL) {
-            vy_bounds_add(bounds, &functions[expr->ref].bounds);
-            bounds->has_call = true;
-        }
-    }
-}
-
-void vy_bounds_add_stmt(const vyre_program *program, vy_bounds *bounds, const vy_stmt *stmt,
-                        const vy_function_facts *functions)
-{
-    vy_bounds_add_var(bounds, stmt->result);
-    if (stmt->kind == VY_STMT_LET || stmt->kind == VY_STMT_VAR || stmt->kind == VY_STMT_ARRAY ||
-        stmt->kind == VY_STMT_ASSIGN || stmt->kind == VY_STMT_ARRAY_STORE) {
-        vy_bounds_add_var(bounds, stmt->ref);
-    }
-    vy_bounds_add_range(program, bounds, stmt->x, functions);
-    vy_bounds_add_range(program, bounds, stmt->y, functions);
-    vy_bounds_add_range(program, bounds, stmt->z, functions);
-}
-
 static void add_calls(fact_walk *w, vy_range range, vy_stmt_facts *facts)
 {
     const vyre_program *program = w->s->program;
@@ -161,9 +102,6 @@ static void enter(fact_walk *w, uint32_t index)
     add_calls(w, stmt->x, facts);
     add_calls(w, stmt->y, facts);
     add_calls(w, stmt->z, facts);
-    if (w->function && !w->s->invalid) {
-        vy_bounds_add_stmt(program, &w->out->bounds, stmt, w->s->split->functions);
-    }
     if (stmt->kind == VY_STMT_ASSIGN) {
         (void)vy_vec_push(arena, &w->pending, stmt->ref);
     }
@@ -243,9 +181,6 @@ void vy_split_find_facts(vy_splitter *s)
         const vy_function *function = &program->functions.data[f];
         w.function = f;
         w.out = &s->split->functions[f];
-        for (uint32_t i = 0; i < function->parameter_count; i++) {
-            vy_bounds_add_var(&w.out->bounds, function->first_parameter + i);
-        }
         walk(&w, function->body);
         if (!s->invalid && !s->arena->failed) {
             w.out->returns_early = returns_early(&w, function->body);

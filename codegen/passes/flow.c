@@ -23,7 +23,7 @@ static uint32_t next_successor(const vy_ssa *ssa, marks *m, uint32_t b, uint32_t
 static bool find_predecessors(vy_ssa *ssa, vy_flow *flow)
 {
     uint32_t blocks = ssa->blocks.count, total = 0, target;
-    marks m = {vy_arena_alloc(ssa->arena, blocks, sizeof *m.mark), 0};
+    marks m = {vy_arena_alloc(ssa->scratch, blocks, sizeof *m.mark), 0};
     if (!m.mark) {
         return false;
     }
@@ -33,7 +33,7 @@ static bool find_predecessors(vy_ssa *ssa, vy_flow *flow)
             total++;
         }
     }
-    flow->preds = vy_arena_alloc(ssa->arena, (size_t)total + 1, sizeof *flow->preds);
+    flow->preds = vy_arena_alloc(ssa->scratch, (size_t)total + 1, sizeof *flow->preds);
     if (!flow->preds) {
         return false;
     }
@@ -129,7 +129,7 @@ bool vy_flow_find(vy_ssa *ssa, vy_flow *out_flow)
                            &out_flow->enter,      &out_flow->exit,       &out_flow->first_child,
                            &out_flow->next_child, &out_flow->loop,       &out_flow->around};
     for (uint32_t i = 0; i < VY_COUNT_OF(tables); i++) {
-        *tables[i] = vy_arena_alloc(ssa->arena, blocks, sizeof **tables[i]);
+        *tables[i] = vy_arena_alloc(ssa->scratch, blocks, sizeof **tables[i]);
     }
     if (ssa->arena->failed || !find_predecessors(ssa, out_flow)) {
         return false;

@@ -12,6 +12,7 @@ typedef struct folder {
     vy_eval_fn eval;
     uint32_t *map; /* by instruction of the round's start: what it became */
     bool changed;
+    bool again; /* another round may find more */
 } folder;
 
 static const vy_ins *get(const folder *f, uint32_t value)
@@ -59,14 +60,15 @@ static uint32_t compute(folder *f, const vy_ins *ins)
     uint32_t count = vy_ssa_operand_count(ins);
     bool keeps_bits = ins->op == VYRE_OP_SELECT || ins->op == VYRE_OP_BITCAST;
     bool is_float = vy_type_is_float((vyre_type)ins->type);
-    if (!f->eval || !can_compute(ins) || count == 0) {
+    bool are_literals = count > 0;
+    for (uint32_t i = 0; i < count && are_literals; i++) {
+        are_literals = is_literal(f, ins->arg[i]);
+    }
+    if (!f->eval || !are_literals || !can_compute(ins)) {
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
         const vy_ins *operand = get(f, ins->arg[i]);
-        if (operand->op != VYRE_OP_LITERAL) {
-            return 0;
-        }
         operands[i] = operand->bits;
         if (vy_type_is_float((vyre_type)operand->type) && !keeps_bits) {
             is_float = true;
@@ -179,7 +181,7 @@ static uint32_t fold_right_bool(folder *f, vy_ins *ins, uint32_t x, uint32_t rig
         ins->op = VYRE_OP_NOT;
         ins->arg[0] = x;
         ins->arg[1] = 0;
-        f->changed = true;
+        f->changed = f->again = true;
         return 0;
     default:
         return 0;
@@ -225,7 +227,7 @@ static uint32_t fold_conversion(folder *f, vy_ins *ins)
             return x->arg[0];
         }
         ins->arg[0] = x->arg[0];
-        f->changed = true;
+        f->changed = f->again = true;
     }
     return 0;
 }
@@ -322,7 +324,7 @@ static bool fold_round(folder *f)
     vy_ssa *ssa = f->ssa;
     uint32_t count = ssa->ins.count;
     /* Behind `count` come literals made meanwhile, which stand for themselves. */
-    f->map = vy_arena_alloc(ssa->arena, (size_t)count * 2 + 64, sizeof *f->map);
+    f->map = vy_arena_alloc(ssa->scratch, (size_t)count * 2 + 64, sizeof *f->map);
     if (!f->map) {
         return false;
     }
@@ -331,6 +333,8 @@ static bool fold_round(folder *f)
             if (i >= count || ssa->ins.data[i].op == VYRE_OP_LITERAL) {
                 continue;
             }
+            /* Without phis every operand stands before its uses, and was folded before them. */
+            f->again |= ssa->ins.data[i].op == VY_SSA_PHI;
             vy_ins ins = ssa->ins.data[i];
             uint32_t operands = vy_ssa_operand_count(&ins);
             for (uint32_t a = 0; a < operands; a++) {
@@ -348,8 +352,10 @@ static bool fold_round(folder *f)
     if (ssa->arena->failed) {
         return false;
     }
-    vy_ssa_sweep(ssa);
-    vy_ssa_rewrite(ssa, f->map);
+    if (f->changed) {
+        vy_ssa_sweep(ssa);
+        vy_ssa_rewrite(ssa, f->map);
+    }
     return true;
 }
 
@@ -358,7 +364,7 @@ bool vy_pass_fold(vy_ssa *ssa, const vy_pass_context *context)
     folder f = {.ssa = ssa, .eval = context ? context->eval : NULL};
     vy_ssa_index_literals(ssa);
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
-        f.changed = false;
+        f.changed = f.again = false;
         if (!fold_round(&f)) {
             return false;
         }
@@ -366,7 +372,7 @@ bool vy_pass_fold(vy_ssa *ssa, const vy_pass_context *context)
         if (ssa->arena->failed) {
             return false;
         }
-        if (!branches && !f.changed) {
+        if (!branches && !(f.changed && f.again)) {
             break;
         }
         if (!vy_pass_trivial_phi(ssa, context)) {

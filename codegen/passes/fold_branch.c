@@ -47,7 +47,7 @@ static void reach(branch_walk *w, uint32_t block)
 {
     if (block && !w->reached[block]) {
         w->reached[block] = w->kept[block] = true;
-        (void)vy_vec_push(w->ssa->arena, &w->work, block);
+        (void)vy_vec_push(w->ssa->scratch, &w->work, block);
     }
 }
 
@@ -113,9 +113,9 @@ bool vy_ssa_fold_branches(vy_ssa *ssa)
         return false;
     }
     uint32_t count = ssa->blocks.count, kept = 0;
-    w.reached = vy_arena_alloc(ssa->arena, count, sizeof *w.reached);
-    w.kept = vy_arena_alloc(ssa->arena, count, sizeof *w.kept);
-    uint32_t *order = vy_arena_alloc(ssa->arena, count, sizeof *order);
+    w.reached = vy_arena_alloc(ssa->scratch, count, sizeof *w.reached);
+    w.kept = vy_arena_alloc(ssa->scratch, count, sizeof *w.kept);
+    uint32_t *order = vy_arena_alloc(ssa->scratch, count, sizeof *order);
     if (ssa->arena->failed) {
         return false;
     }

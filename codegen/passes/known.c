@@ -111,7 +111,8 @@ vy_known vy_known_unsigned(uint64_t low, uint64_t high, uint32_t width)
 vy_known vy_known_exact(uint64_t bits, uint32_t width)
 {
     bits &= vy_known_mask(width);
-    return vy_known_unsigned(bits, bits, width);
+    int64_t value = vy_known_extend(bits, width);
+    return (vy_known){bits, bits, value, value, ~bits, bits};
 }
 
 vy_known vy_known_signed(int64_t low, int64_t high, uint32_t width)

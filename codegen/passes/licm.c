@@ -191,8 +191,8 @@ bool vy_pass_licm(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     licm_walk w = {.ssa = ssa, .memory = vy_constant_memory_find(ssa)};
-    w.preheader = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *w.preheader);
-    w.moved = vy_arena_alloc(ssa->arena, ssa->blocks.count, sizeof *w.moved);
+    w.preheader = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.preheader);
+    w.moved = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.moved);
     if (ssa->arena->failed || !vy_flow_find(ssa, &w.flow)) {
         return false;
     }

@@ -5,7 +5,7 @@
  * are known; conditions that are known, for fold.
  *
  * Sound at every moment: the first round takes phis of loops for anything, each later one narrows
- * them by what the last one has found at the back edges. ROUNDS of them, one walk over the
+ * them by what the last one has found at the back edges. At most ROUNDS of them, one walk over the
  * dominator tree each: what a branch says holds in the blocks below it, and is taken back when the
  * walk leaves them. What an index of a `for` is follows from its own branch; that it never falls
  * below its first value, from the sum that cannot wrap. */
@@ -271,11 +271,12 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
     const vy_ins *ins = vy_ranges_get(r, index);
     vy_known anything = ins->type == VYRE_TYPE_BOOL ? vy_known_unsigned(0, 1, 32)
                                                     : vy_known_anything(vy_ranges_width(ins->type));
-    if (!r->has_incoming[index]) {
+    vy_range_phi *phi = &r->phis[r->phi_places[index]];
+    if (!phi->has_incoming) {
         return anything; /* nothing comes here */
     }
-    vy_known first = r->incoming[index];
-    r->has_incoming[index] = 0;
+    vy_known first = phi->incoming;
+    phi->has_incoming = false;
     if (!is_header_phi(r, ins)) {
         return first;
     }
@@ -286,10 +287,10 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
         has_back |= from >= ins->block && vy_flow_is_reachable(&r->flow, from);
     }
     if (has_back) {
-        k = r->has_back[index] ? vy_known_join(&first, &r->back[index]) : anything;
+        k = phi->has_back ? vy_known_join(&first, &phi->back) : anything;
         bound_by_first(r, index, &first, &k);
     }
-    r->has_back[index] = 0;
+    phi->has_back = false;
     return k;
 }
 
@@ -298,12 +299,12 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
 static const vy_phi_edge *find_edge(vy_ranges *r, uint32_t phi, uint32_t block)
 {
     const vy_ins *ins = vy_ranges_get(r, phi);
-    uint32_t at = r->next_edge[phi];
+    uint32_t *next = &r->phis[r->phi_places[phi]].next_edge, at = *next;
     for (uint32_t e = 0; e < ins->arg[1]; e++, at++) {
         at = at < ins->arg[1] ? at : 0;
         const vy_phi_edge *edge = &r->ssa->phi_edges.data[ins->arg[0] + at];
         if (edge->block == block) {
-            r->next_edge[phi] = at + 1;
+            *next = at + 1;
             return edge;
         }
     }
@@ -323,13 +324,14 @@ static void bring(vy_ranges *r, uint32_t b, uint32_t target)
             continue;
         }
         bool is_back = target <= b;
-        vy_known *to = is_back ? &r->back[i] : &r->incoming[i];
-        uint8_t *has = is_back ? &r->has_back[i] : &r->has_incoming[i];
+        vy_range_phi *phi = &r->phis[r->phi_places[i]];
+        vy_known *to = is_back ? &phi->back : &phi->incoming;
+        bool *has = is_back ? &phi->has_back : &phi->has_incoming;
         const vy_phi_edge *edge = find_edge(r, i, b);
         if (edge) {
             const vy_known *k = &r->known[edge->value];
             *to = *has ? vy_known_join(to, k) : *k;
-            *has = 1;
+            *has = true;
         }
     }
 }
@@ -433,16 +435,13 @@ static void find_lengths(vy_ranges *r)
     }
 }
 
-static bool allocate(vy_ranges *r)
+static bool allocate(vy_ranges *r, uint32_t phis)
 {
-    vy_arena *arena = r->ssa->arena;
+    vy_arena *arena = r->ssa->scratch;
     uint32_t blocks = r->ssa->blocks.count, buffers = r->ssa->program->buffers.count;
     r->known = vy_arena_alloc(arena, r->count, sizeof *r->known);
-    r->incoming = vy_arena_alloc(arena, r->count, sizeof *r->incoming);
-    r->back = vy_arena_alloc(arena, r->count, sizeof *r->back);
-    r->has_incoming = vy_arena_alloc(arena, r->count, sizeof *r->has_incoming);
-    r->has_back = vy_arena_alloc(arena, r->count, sizeof *r->has_back);
-    r->next_edge = vy_arena_alloc(arena, r->count, sizeof *r->next_edge);
+    r->phi_places = vy_arena_alloc(arena, r->count, sizeof *r->phi_places);
+    r->phis = vy_arena_alloc(arena, phis, sizeof *r->phis);
     r->fits = vy_arena_alloc(arena, r->count, sizeof *r->fits);
     r->facts_about = vy_arena_alloc(arena, r->count, sizeof *r->facts_about);
     r->decisions = vy_arena_alloc(arena, r->count, sizeof *r->decisions);
@@ -454,20 +453,50 @@ static bool allocate(vy_ranges *r)
     r->end_values = vy_arena_alloc(arena, blocks, sizeof *r->end_values);
     r->length_of = vy_arena_alloc(arena, buffers, sizeof *r->length_of);
     r->length_value = vy_arena_alloc(arena, buffers, sizeof *r->length_value);
-    return !arena->failed;
+    return !r->ssa->arena->failed;
+}
+
+/* What one round leaves for the next are the back edges of loops, and lengths that were met later
+ * than what is compared with them: without both the first round is the last. */
+static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis)
+{
+    uint32_t rounds = 1;
+    *out_phis = 0;
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        const vy_block *block = &ssa->blocks.data[b];
+        rounds = block->merge_kind == VY_MERGE_LOOP ? ROUNDS : rounds;
+        for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
+            rounds = ssa->ins.data[i].op == VYRE_OP_LENGTH ? ROUNDS : rounds;
+            *out_phis += ssa->ins.data[i].op == VY_SSA_PHI;
+        }
+    }
+    return rounds;
+}
+
+static void place_phis(vy_ranges *r)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 1; b < r->ssa->blocks.count; b++) {
+        uint32_t i = r->ssa->blocks.data[b].first;
+        for (; i && vy_ranges_get(r, i)->op == VY_SSA_PHI; i = vy_ranges_get(r, i)->next) {
+            r->phi_places[i] = count++;
+        }
+    }
 }
 
 bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     vy_ranges r = {.ssa = ssa, .count = ssa->ins.count};
-    if (!allocate(&r) || !vy_flow_find(ssa, &r.flow)) {
+    uint32_t phis, rounds = count_rounds(ssa, &phis);
+    if (!allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
         return false;
     }
     find_lengths(&r);
     find_cases(&r);
-    for (uint32_t round = 0; round < ROUNDS && !ssa->arena->failed; round++) {
-        r.is_last = round + 1 == ROUNDS;
+    place_phis(&r);
+    for (uint32_t round = 0; round < rounds && !ssa->arena->failed; round++) {
+        r.is_last = round + 1 == rounds;
         memset(r.brought_by, 0, ssa->blocks.count * sizeof *r.brought_by);
         for (uint32_t b = 1; b && !ssa->arena->failed;) {
             enter(&r, b);

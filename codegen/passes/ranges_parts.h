@@ -40,6 +40,14 @@ typedef struct vy_range_decision {
     uint64_t bits;
 } vy_range_decision;
 
+/* Of a phi: what has come in from the blocks walked so far, and the last round's share of the back
+ * edges. */
+typedef struct vy_range_phi {
+    vy_known incoming, back;
+    bool has_incoming, has_back;
+    uint32_t next_edge; /* where to look first */
+} vy_range_phi;
+
 typedef struct vy_ranges {
     vy_ssa *ssa;
     vy_flow flow;
@@ -50,11 +58,8 @@ typedef struct vy_ranges {
     VY_VEC(vy_order_fact) facts;
     VY_VEC(vy_range_undo) undos;
     vy_range_mark *marks; /* by block: before what it was entered by */
-    /* Phis, by instruction: what has come in from the blocks walked so far, and the last round's
-     * share of the back edges. */
-    vy_known *incoming, *back;
-    uint8_t *has_incoming, *has_back;
-    uint32_t *next_edge;  /* where to look first */
+    uint32_t *phi_places; /* by instruction: of a phi among `phis` */
+    vy_range_phi *phis;
     uint32_t *brought_by; /* by block: the last one that brought something to its phis */
     /* By block: the only case that leads to it. */
     uint64_t *case_value;

@@ -219,7 +219,7 @@ void vy_ranges_go_back(vy_ranges *r, vy_range_mark mark)
 void vy_ranges_add_fact(vy_ranges *r, uint32_t value, uint32_t other, bool strict)
 {
     vy_order_fact fact = {value, other, strict, r->facts_about[value]};
-    if (vy_vec_push(r->ssa->arena, &r->facts, fact)) {
+    if (vy_vec_push(r->ssa->scratch, &r->facts, fact)) {
         r->facts_about[value] = r->facts.count;
     }
 }
@@ -269,7 +269,7 @@ void vy_ranges_narrow(vy_ranges *r, uint32_t value, const vy_known *by)
         /* What contradicts itself stands in flow that never happens: leave it. */
         vy_known narrowed = undo.known;
         if (!vy_known_meet(&narrowed, &known, width) ||
-            !vy_vec_push(r->ssa->arena, &r->undos, undo)) {
+            !vy_vec_push(r->ssa->scratch, &r->undos, undo)) {
             return;
         }
         r->known[value] = narrowed;

@@ -211,17 +211,18 @@ bool vy_ranges_apply(vy_ranges *r)
     /* Behind `count` come the literals made here, which stand for themselves: one at most for each
      * instruction and each end. */
     size_t size = (size_t)r->count * 2 + ssa->blocks.count;
-    uint32_t *map = vy_arena_alloc(ssa->arena, size, sizeof *map);
+    uint32_t *map = vy_arena_alloc(ssa->scratch, size, sizeof *map);
     if (!map) {
         return false;
     }
+    bool any = false;
     vy_ssa_index_literals(ssa);
     for (uint32_t b = 1; b < ssa->blocks.count && !ssa->arena->failed; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             uint32_t value = i < r->count ? apply(r, i) : 0;
             if (value) {
                 map[i] = value;
-                ssa->ins.data[i].removed = true;
+                ssa->ins.data[i].removed = any = true;
             }
         }
         if (r->decided_ends[b]) {
@@ -232,7 +233,9 @@ bool vy_ranges_apply(vy_ranges *r)
     if (ssa->arena->failed) {
         return false;
     }
-    vy_ssa_sweep(ssa);
-    vy_ssa_rewrite(ssa, map);
+    if (any) {
+        vy_ssa_sweep(ssa);
+        vy_ssa_rewrite(ssa, map);
+    }
     return true;
 }

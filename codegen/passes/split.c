@@ -114,6 +114,15 @@ static void split_list(vy_splitter *s, uint32_t first, uint32_t depth, step_list
     }
 }
 
+static void allocate_lowering(const vyre_program *program, vy_arena *arena, vy_lowering_tables *out)
+{
+    out->values = vy_arena_alloc(arena, program->exprs.count, sizeof *out->values);
+    out->first_key = vy_arena_alloc(arena, program->vars.count, sizeof *out->first_key);
+    out->arrays = vy_arena_alloc(arena, program->vars.count, sizeof *out->arrays);
+    out->function_keys =
+        vy_arena_alloc(arena, program->functions.count, sizeof *out->function_keys);
+}
+
 vyre_result vy_split_program(const vyre_program *program, vy_arena *arena, vy_split *out_split,
                              vyre_diag *diag)
 {
@@ -124,6 +133,7 @@ vyre_result vy_split_program(const vyre_program *program, vy_arena *arena, vy_sp
     out_split->facts = vy_arena_alloc(arena, program->stmts.count + 1u, sizeof *out_split->facts);
     out_split->functions =
         vy_arena_alloc(arena, program->functions.count + 1u, sizeof *out_split->functions);
+    allocate_lowering(program, arena, &out_split->lowering);
     (void)vy_vec_push(arena, &out_split->steps, (vy_step){0});
     if (!arena->failed) {
         vy_split_find_facts(&s);

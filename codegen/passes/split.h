@@ -41,12 +41,6 @@ typedef struct vy_var_crossing {
     uint32_t words; /* SPILL: of all components and elements; 64 bits take two */
 } vy_var_crossing;
 
-/* Ranges of the program's tables that something uses, so that scratch tables stay small. */
-typedef struct vy_bounds {
-    uint32_t expr_begin, expr_end, var_begin, var_end; /* begin >= end: none */
-    bool has_call;
-} vy_bounds;
-
 typedef struct vy_segment {
     uint32_t first_stmt, stmt_count; /* entries of vy_split.stmts: statement ids, in order */
     /* Entries of vy_split.var_lists, variable ids in ascending order: */
@@ -55,7 +49,7 @@ typedef struct vy_segment {
                                       or recomputed, in an order where operands come first */
     uint32_t first_out, out_count; /* SPILL variables declared or assigned here: stored on every
                                       way out; those declared here are zero at the start */
-    vy_bounds bounds;              /* of its statements, in list and what they call */
+    uint32_t expr_count;           /* of its statements, without what they call */
     vy_loc loc;                    /* first statement */
     const char *name;              /* of the region it lies in, or NULL */
 } vy_segment;
@@ -70,10 +64,18 @@ typedef struct vy_stmt_facts {
 } vy_stmt_facts;
 
 typedef struct vy_function_facts {
-    vy_bounds bounds; /* of its body and of what that calls */
     bool has_barrier, draws_budget;
     bool returns_early; /* a `return` stands where something may still follow */
 } vy_function_facts;
+
+/* Whole tables, so that lowering a segment costs what is in it: zero, and left so by whoever lowers
+ * one. */
+typedef struct vy_lowering_tables {
+    uint32_t *values;        /* by expression */
+    uint32_t *first_key;     /* by variable */
+    uint32_t *arrays;        /* by variable */
+    uint32_t *function_keys; /* by function */
+} vy_lowering_tables;
 
 typedef struct vy_split {
     VY_VEC(vy_step) steps;
@@ -86,6 +88,7 @@ typedef struct vy_split {
     vy_function_facts *functions; /* by function */
     VY_VEC(uint32_t) assigned;    /* variables that loops assign, each once per loop */
     uint32_t spill_words;         /* per invocation */
+    vy_lowering_tables lowering;
 } vy_split;
 
 /* Memory from the arena. Fails with INVALID_PROGRAM where an array over 256 bytes crosses. */

@@ -17,13 +17,6 @@ typedef struct vy_splitter {
     const char *region;
 } vy_splitter;
 
-void vy_bounds_add_var(vy_bounds *bounds, uint32_t var);
-void vy_bounds_add(vy_bounds *bounds, const vy_bounds *more);
-void vy_bounds_add_range(const vyre_program *program, vy_bounds *bounds, vy_range range,
-                         const vy_function_facts *functions);
-void vy_bounds_add_stmt(const vyre_program *program, vy_bounds *bounds, const vy_stmt *stmt,
-                        const vy_function_facts *functions);
-
 void vy_split_find_facts(vy_splitter *s);
 vyre_result vy_split_find_crossings(vy_splitter *s, vyre_diag *diag);
 

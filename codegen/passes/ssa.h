@@ -95,6 +95,7 @@ typedef struct vy_array {
 typedef struct vy_ssa {
     const vyre_program *program;
     vy_arena *arena;
+    vy_arena *scratch; /* of one pass; may be `arena`, which fails where it does */
     VY_VEC(vy_ins) ins;
     VY_VEC(vy_block) blocks;
     VY_VEC(vy_phi_edge) phi_edges;
@@ -105,9 +106,11 @@ typedef struct vy_ssa {
 } vy_ssa;
 
 /* Lowers a segment. Functions are inlined, while loops get their counters, values from other
- * segments are loaded or recomputed at the start and stored on every way out. */
+ * segments are loaded or recomputed at the start and stored on every way out. `scratch` is for this
+ * function and for the passes, after any of which it may be reset: a scratch arena of `arena`, or
+ * `arena` itself. */
 vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
-                         vy_arena *arena, vy_ssa *out_ssa, vyre_diag *diag);
+                         vy_arena *arena, vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag);
 
 /* Lowers all segments and passes to one: for a grid of one workgroup. What the host would evaluate
  * is control flow, a barrier stands where a dispatch would end. It begins at the pass that the
@@ -115,7 +118,7 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
  * leaves the flag zero. Then spill word 0 of each invocation has the passes run and word 1 whether
  * the flag was zero; a module that begins behind the first pass reads them. */
 vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *split, vy_arena *arena,
-                               vy_ssa *out_ssa, vyre_diag *diag);
+                               vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag);
 #define VY_WHOLE_WORD_PASSES    0u
 #define VY_WHOLE_WORD_CONVERGED 1u
 #define VY_WHOLE_WORDS          2u

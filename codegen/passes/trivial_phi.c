@@ -22,7 +22,7 @@ static uint32_t only_value(const vy_ssa *ssa, uint32_t phi, uint32_t *map)
 bool vy_pass_trivial_phi(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
-    uint32_t *map = vy_arena_alloc(ssa->arena, ssa->ins.count, sizeof *map);
+    uint32_t *map = vy_arena_alloc(ssa->scratch, ssa->ins.count, sizeof *map);
     if (!map) {
         return false;
     }

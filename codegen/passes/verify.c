@@ -1,6 +1,7 @@
 /* The form's own rules, checked after every pass: blocks end once, constructs nest and are entered
  * and left as structured control flow allows, phis match the blocks they come from, definitions
- * dominate uses, types agree. Reads only; messages come from the SSA's arena. Linear time: blocks
+ * dominate uses, types agree. Reads only; messages come from the SSA's
+ * scratch arena. Linear time: blocks
  * stand so that all but the back edges go forward, and dominance is asked by intervals. */
 #include "codegen/passes/edit.h"
 
@@ -34,7 +35,7 @@ static void fail(verifier *v, const char *what, uint32_t block, uint32_t ins)
     } else {
         (void)snprintf(text, sizeof text, "block %u: %s", (unsigned)block, what);
     }
-    v->error = vy_arena_text(v->ssa->arena, text, strlen(text));
+    v->error = vy_arena_text(v->ssa->scratch, text, strlen(text));
     if (!v->error) {
         v->error = what;
     }
@@ -158,7 +159,7 @@ static void find_predecessors(verifier *v)
             total++;
         }
     }
-    v->preds = vy_arena_alloc(v->ssa->arena, total, sizeof *v->preds);
+    v->preds = vy_arena_alloc(v->ssa->scratch, total, sizeof *v->preds);
     if (!v->preds) {
         fail(v, "out of memory", 0, 0);
         return;
@@ -185,7 +186,7 @@ static void find_predecessors(verifier *v)
 static void find_constructs(verifier *v)
 {
     uint32_t blocks = v->ssa->blocks.count, depth = 0;
-    uint32_t *open = vy_arena_alloc(v->ssa->arena, blocks, sizeof *open);
+    uint32_t *open = vy_arena_alloc(v->ssa->scratch, blocks, sizeof *open);
     if (!open) {
         fail(v, "out of memory", 0, 0);
         return;
@@ -307,7 +308,7 @@ static void find_dominators(verifier *v)
         v->idom[b] = dominator;
     }
     /* Intervals: sizes of subtrees from the back, places from the front. */
-    uint32_t *size = vy_arena_alloc(v->ssa->arena, blocks, sizeof *size);
+    uint32_t *size = vy_arena_alloc(v->ssa->scratch, blocks, sizeof *size);
     if (!size) {
         fail(v, "out of memory", 0, 0);
         return;
@@ -641,9 +642,9 @@ const char *vy_ssa_verify(const vy_ssa *ssa)
         return "there is no entry block";
     }
     for (uint32_t i = 0; i < VY_COUNT_OF(tables); i++) {
-        *tables[i] = vy_arena_alloc(ssa->arena, blocks, sizeof **tables[i]);
+        *tables[i] = vy_arena_alloc(ssa->scratch, blocks, sizeof **tables[i]);
     }
-    v.position = vy_arena_alloc(ssa->arena, ssa->ins.count, sizeof *v.position);
+    v.position = vy_arena_alloc(ssa->scratch, ssa->ins.count, sizeof *v.position);
     if (ssa->arena->failed) {
         return "out of memory";
     }

@@ -80,8 +80,6 @@ typedef struct vy_mk_queue {
     bool is_driven;             /* by a thread, which alone touches the rest */
     uint64_t serial;
     vyre_queue_params params;
-    vyre_binding bindings[VY_MK_MAX_BINDINGS];
-    vy_mk_memory memory;
     vy_arena arena; /* of the plan */
     bool has_arena;
 
@@ -94,7 +92,6 @@ typedef struct vy_mk_queue {
     bool is_in_place; /* the caller wrote the items into the ring */
     bool posts_io;    /* a ring has slots that may post requests */
     size_t control_size;
-    uint32_t io[VY_MK_IO_WORDS];
     size_t io_size; /* in bytes */
     vy_mk_recommendation recommendation;
 
@@ -126,9 +123,15 @@ typedef struct vy_mk_queue {
     uint32_t fault_slot, fault_code; /* of the lowest that failed; fault_code 0: none */
 
     vyre_result result;
-    vyre_diag diag;
     uint64_t uploaded, read_back; /* bytes, by copies */
     vyre_queue_report report;
+
+    /* From here on nothing is made zero for the next queue: memory is kept, the rest is written
+     * before it is read. */
+    vy_mk_memory memory;
+    vyre_binding bindings[VY_MK_MAX_BINDINGS];
+    uint32_t io[VY_MK_IO_WORDS]; /* io_size bytes */
+    vyre_diag diag;
 } vy_mk_queue;
 
 /* Of VY_MK_COST_UNIT items, by vy_mk_way; 0: not known. */

@@ -6,6 +6,8 @@
  * a bounded number of edges. */
 #include "engine/megakernel/graph.h"
 
+#include <string.h>
+
 /* Nodes in a linked list of cells; first and last: index + 1, 0: empty. */
 typedef struct list {
     uint32_t first, last;
@@ -256,7 +258,10 @@ static bool walk_items(walk *w, const vy_mk_effects *table, const vyre_work_item
     if (!vy_vec_reserve(&w->scratch, &w->last_edge, count)) {
         return false;
     }
-    w->last_edge.count = count; /* zeros, as the arena gives them */
+    w->last_edge.count = count;
+    if (count) {
+        memset(w->last_edge.data, 0, count * sizeof *w->last_edge.data);
+    }
     vy_mk_accesses touched;
     for (uint32_t i = 0; i < count && !w->scratch.failed && !w->arena->failed; i++) {
         vy_mk_list_accesses(table, &items[i], &touched);

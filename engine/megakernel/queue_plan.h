@@ -9,15 +9,16 @@
 #include "engine/megakernel/waves.h"
 #include "vyre/dispatcher.h"
 
-#define VY_MK_SURVEY_OPCODES 64u   /* different ones that are told apart */
-#define VY_MK_SMALL_OPCODES  4096u /* found without looking for them */
+#define VY_MK_SURVEY_OPCODES 64u  /* different ones that are told apart */
+#define VY_MK_SURVEY_SLOTS   256u /* a power of two */
 
 /* The opcodes of a queue. */
 typedef struct vy_mk_survey {
     /* By place: in the order in which they come. */
     uint32_t opcodes[VY_MK_SURVEY_OPCODES], effects[VY_MK_SURVEY_OPCODES];
-    uint32_t opcode_count;              /* VY_MK_SURVEY_OPCODES + 1: more */
-    uint8_t small[VY_MK_SMALL_OPCODES]; /* by opcode: its place + 1; 0: none */
+    uint32_t opcode_count; /* VY_MK_SURVEY_OPCODES + 1: more */
+    uint8_t
+        slots[VY_MK_SURVEY_SLOTS]; /* by opcode modulo that many: the place of one of them + 1 */
     bool has_packed, has_requeues;
     bool is_idempotent; /* all of them: the queue may run twice */
 } vy_mk_survey;

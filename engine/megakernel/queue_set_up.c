@@ -259,7 +259,7 @@ static void encode_rest(vy_mk_queue *q)
     if (q->params.debug_log) {
         memset(q->memory.debug_log, 0, q->params.debug_size);
     }
-    memset(q->io, 0, sizeof q->io);
+    memset(q->io, 0, q->io_size);
     if (q->io_size && q->params.io_queue) {
         memcpy(q->io, q->params.io_queue, q->io_size);
     }

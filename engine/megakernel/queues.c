@@ -69,9 +69,7 @@ static vy_mk_queue *take_free(vyre_dispatcher *d)
         }
     }
     if (best) {
-        vy_mk_memory memory = best->memory;
-        memset(best, 0, sizeof *best);
-        best->memory = memory;
+        memset(best, 0, offsetof(vy_mk_queue, memory));
         best->state = VY_MK_SET_UP;
         best->is_driven = true;
         best->serial = ++d->serial & 0xffffffffffu;

@@ -6,40 +6,42 @@
 
 /* ---- Opcodes --------------------------------------------------------------------------------- */
 
+/* The place of an opcode that is found at once, or VY_MK_SURVEY_OPCODES. */
+static inline uint32_t find_at_once(const vy_mk_survey *s, uint32_t opcode)
+{
+    uint32_t at = s->slots[opcode % VY_MK_SURVEY_SLOTS] - 1u;
+    return at < VY_MK_SURVEY_OPCODES && s->opcodes[at] == opcode ? at : VY_MK_SURVEY_OPCODES;
+}
+
 /* The place of an opcode, a new one where it is new; VY_MK_SURVEY_OPCODES: there are too many. */
 static uint32_t place_of(vy_mk_survey *s, uint32_t opcode)
 {
-    if (opcode < VY_MK_SMALL_OPCODES && s->small[opcode]) {
-        return s->small[opcode] - 1u;
-    }
     uint32_t known =
         s->opcode_count < VY_MK_SURVEY_OPCODES ? s->opcode_count : VY_MK_SURVEY_OPCODES;
     uint32_t at = 0;
     while (at < known && s->opcodes[at] != opcode) {
         at++;
     }
-    if (at == known) {
-        if (known == VY_MK_SURVEY_OPCODES) {
-            s->opcode_count = VY_MK_SURVEY_OPCODES + 1;
-            return VY_MK_SURVEY_OPCODES;
-        }
-        s->opcodes[at] = opcode;
-        s->opcode_count++;
+    if (at < known) {
+        return at;
     }
-    if (opcode < VY_MK_SMALL_OPCODES) {
-        s->small[opcode] = (uint8_t)(at + 1);
+    if (known == VY_MK_SURVEY_OPCODES) {
+        s->opcode_count = VY_MK_SURVEY_OPCODES + 1;
+        return VY_MK_SURVEY_OPCODES;
     }
+    s->opcodes[at] = opcode;
+    s->opcode_count++;
+    s->slots[opcode % VY_MK_SURVEY_SLOTS] = (uint8_t)(at + 1);
     return at;
 }
 
 uint32_t vy_mk_survey_place(const vy_mk_survey *s, uint32_t opcode)
 {
-    if (opcode < VY_MK_SMALL_OPCODES) {
-        return s->small[opcode] - 1u;
-    }
-    uint32_t at = 0;
-    while (s->opcodes[at] != opcode) {
-        at++;
+    uint32_t at = find_at_once(s, opcode);
+    if (at == VY_MK_SURVEY_OPCODES) {
+        for (at = 0; s->opcodes[at] != opcode;) {
+            at++;
+        }
     }
     return at;
 }
@@ -102,7 +104,7 @@ vyre_result vy_mk_survey_items(const vy_mk_effects *table, const vyre_handler *h
             i += BLOCK - 1;
             continue;
         }
-        if (opcode < VY_MK_SMALL_OPCODES && s->small[opcode]) {
+        if (find_at_once(s, opcode) != VY_MK_SURVEY_OPCODES) {
             continue; /* nearly always */
         }
         uint32_t at = place_of(s, opcode);

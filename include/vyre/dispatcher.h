@@ -62,7 +62,7 @@ typedef struct vyre_handler {
 
 /* How invocations take items. Results are the same. */
 typedef enum vyre_claim {
-    VYRE_CLAIM_AUTO,
+    VYRE_CLAIM_AUTO,     /* WORKGROUP, on processors LANE, as was measured */
     VYRE_CLAIM_LANE,     /* each for itself: for items of very different length */
     VYRE_CLAIM_SUBGROUP, /* subgroups together; needs VK_KHR_shader_maximal_reconvergence */
     VYRE_CLAIM_WORKGROUP /* workgroups together: for short items */

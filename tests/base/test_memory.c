@@ -149,6 +149,67 @@ static void test_vec_stays_as_it_was_after_a_failure(void **state)
     assert_int_equal(memory.live_blocks, 0);
 }
 
+static void test_vec_grows_where_it_is_at_the_end_of_a_block(void **state)
+{
+    (void)state;
+    VY_VEC(uint32_t) last = {0}, other = {0};
+    vy_arena arena;
+    vy_arena_init(&arena, NULL);
+    assert_true(vy_vec_push(&arena, &last, 7));
+    const uint32_t *place = last.data;
+    for (uint32_t i = 1; i < 200; i++) {
+        assert_true(vy_vec_push(&arena, &last, i));
+    }
+    assert_ptr_equal(last.data, place);
+    assert_true(vy_vec_push(&arena, &other, 9));
+    for (uint32_t i = 200; i < 400; i++) {
+        assert_true(vy_vec_push(&arena, &last, i));
+    }
+    assert_ptr_not_equal(last.data, place);
+    assert_int_equal(other.data[0], 9);
+    assert_int_equal(last.data[0], 7);
+    for (uint32_t i = 1; i < 400; i++) {
+        assert_int_equal(last.data[i], i);
+    }
+    vy_arena_finish(&arena);
+}
+
+static void test_reset_arena_uses_its_memory_again(void **state)
+{
+    (void)state;
+    vy_fail_allocator memory = {0};
+    vyre_allocator allocator = vy_fail_allocator_get(&memory);
+    vy_arena owner, scratch;
+    vy_arena_init(&owner, &allocator);
+    vy_arena_init_scratch(&scratch, &owner);
+    size_t calls = 0;
+    for (int round = 0; round < 4; round++) {
+        for (uint32_t i = 0; i < 1000; i++) {
+            unsigned char *bytes = vy_arena_alloc(&scratch, 1, 32 + i);
+            assert_non_null(bytes);
+            assert_int_equal(bytes[0] | bytes[31 + i], 0);
+            bytes[0] = bytes[31 + i] = 0xff;
+        }
+        if (round == 2) {
+            assert_true(memory.calls <= calls + 1); /* one block of all the memory */
+        } else if (round == 3) {
+            assert_int_equal(memory.calls, calls);
+        }
+        calls = memory.calls;
+        vy_arena_reset(&scratch);
+    }
+    assert_int_equal(memory.live_blocks, 1);
+    vy_arena_reset(&scratch);
+    assert_non_null(vy_arena_alloc(&scratch, 1, 1));
+    assert_int_equal(memory.calls, calls);
+    vy_arena_finish(&scratch);
+    assert_int_equal(memory.live_blocks, 0);
+    assert_false(owner.failed);
+    assert_null(vy_arena_alloc(&scratch, SIZE_MAX, 2));
+    assert_true(scratch.failed && owner.failed);
+    vy_arena_finish(&owner);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +220,8 @@ int main(void)
         cmocka_unit_test(test_arena_makes_few_blocks),
         cmocka_unit_test(test_vec_keeps_its_elements_while_growing),
         cmocka_unit_test(test_vec_stays_as_it_was_after_a_failure),
+        cmocka_unit_test(test_vec_grows_where_it_is_at_the_end_of_a_block),
+        cmocka_unit_test(test_reset_arena_uses_its_memory_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

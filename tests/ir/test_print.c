@@ -501,13 +501,40 @@ static void test_generated_programs_round_trip(void **state)
 static void test_free_names_are_what_the_parser_takes(void **state)
 {
     (void)state;
-    static const char *const words[] = {"x",    "_",        "a1",   "1a",         "",       "a b",
-                                        "in",   "len",      "step", "gid",        "pass",   "u32",
-                                        "void", "min",      "fma",  "atomic_add", "u64",    "lanes",
-                                        "over", "\xc3\xa9", "x.y",  "kernel",     "program"};
+    static const char *const words[] = {"x",
+                                        "_",
+                                        "a1",
+                                        "1a",
+                                        "",
+                                        "a b",
+                                        "in",
+                                        "len",
+                                        "step",
+                                        "gid",
+                                        "pass",
+                                        "u32",
+                                        "void",
+                                        "min",
+                                        "fma",
+                                        "atomic_add",
+                                        "u64",
+                                        "lanes",
+                                        "over",
+                                        "\xc3\xa9",
+                                        "x.y",
+                                        "kernel",
+                                        "program",
+                                        "trap",
+                                        "subgroup_add",
+                                        "subgroup_ballot"};
+    vy_word_shapes shapes;
+    vy_word_shapes_find(&shapes);
+    assert_false(vy_word_shapes_has(&shapes, "v1000"));
     for (size_t i = 0; i < VY_COUNT_OF(words); i++) {
         char text[256];
         int size = snprintf(text, sizeof text, "program x kernel { let %s = 1 }", words[i]);
+        assert_true(vy_name_is_free(words[i]) || !vy_name_is_plain(words[i]) ||
+                    vy_word_shapes_has(&shapes, words[i]));
         vyre_program *program = NULL;
         vyre_result result = vyre_program_parse(text, (size_t)size, NULL, NULL, &program, NULL);
         assert_int_equal(result == VYRE_OK, vy_name_is_free(words[i]));

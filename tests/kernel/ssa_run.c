@@ -63,7 +63,8 @@ static bool make_forms(runner *r)
     }
     r->forms = vy_arena_alloc(&r->arena, r->split.segments.count, sizeof *r->forms);
     for (uint32_t s = 0; s < r->split.segments.count; s++) {
-        if (vy_ssa_build(r->program, &r->split, s, &r->arena, &r->forms[s], &diag) != VYRE_OK) {
+        if (vy_ssa_build(r->program, &r->split, s, &r->arena, &r->arena, &r->forms[s], &diag) !=
+            VYRE_OK) {
             snprintf(r->text, sizeof r->text, "build: %.200s", diag.message);
             fail(r, r->text);
             return false;

@@ -121,7 +121,12 @@ static void claim_each_way(vyre_device *device)
 {
     conserve_by_claim(device, VYRE_CLAIM_LANE, "lane");
     conserve_by_claim(device, VYRE_CLAIM_WORKGROUP, "workgroup");
-    conserve_by_claim(device, VYRE_CLAIM_AUTO, "workgroup");
+    vyre_device_info info = {.type = VYRE_DEVICE_OTHER};
+    if (device) {
+        vyre_device_get_info(device, &info);
+    }
+    conserve_by_claim(device, VYRE_CLAIM_AUTO,
+                      info.type == VYRE_DEVICE_PROCESSOR ? "lane" : "workgroup");
 }
 
 static void test_dispatcher_conserves_for_every_claim(void **state)

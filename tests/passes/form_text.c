@@ -63,7 +63,8 @@ void case_build(ssa_case *c, uint32_t segment)
 {
     vyre_diag diag;
     assert_true(segment < c->split.segments.count);
-    if (vy_ssa_build(c->program, &c->split, segment, &c->arena, &c->ssa, &diag) != VYRE_OK) {
+    if (vy_ssa_build(c->program, &c->split, segment, &c->arena, &c->arena, &c->ssa, &diag) !=
+        VYRE_OK) {
         fail_msg("build: %s", diag.message);
     }
     check(c, "build");

@@ -98,6 +98,13 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# What walks call is counted on its way.
+if(TARGET test_compile_work)
+    foreach(function vy_op_get vy_walk_next vy_ssa_operand_count vy_ssa_successor vy_words_op)
+        target_link_options(test_compile_work PRIVATE "LINKER:--wrap=${function}")
+    endforeach()
+endif()
+
 # The program in docs/renderer.md is built against an install of this build.
 if(TARGET test_docs AND vyre_have_library)
     set(docs_sanitize "-g")
@@ -169,4 +176,11 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
             -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DLIBDIR=${CMAKE_INSTALL_LIBDIR}
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-host.cmake)
     set_tests_properties(host-renderer PROPERTIES LABELS install TIMEOUT 300)
+endif()
+
+if(TARGET example-tiles)
+    add_test(NAME tiles COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+        -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-tiles.cmake)
+    set_tests_properties(tiles PROPERTIES LABELS examples TIMEOUT 300
+        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
 endif()
