@@ -8,7 +8,12 @@ usage() {
     cat <<'EOT'
 usage: tools/gpu-bench.sh [OPTION]... [GROUP]...
 
+<<<<<<< HEAD
+Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, kernels, fixpoint
+(default: all).
+=======
 Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, compile (default: all).
+>>>>>>> cspeed
 
   --out DIR       where tables and JSON go (default: build/bench)
   --build DIR     where the build is (default: build)
@@ -50,14 +55,25 @@ while [ $# -gt 0 ]; do
     --quick) quick=(--quick) ;;
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
+<<<<<<< HEAD
+    launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | fixpoint)
+        groups+=("$1")
+        ;;
+=======
     launch | step | resident | transfer | rebind | checks | atomics | megakernel | compile) groups+=("$1") ;;
+>>>>>>> cspeed
     *) fail_usage "unknown argument: $1" ;;
     esac
     shift
 done
 case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;; esac
 case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
+<<<<<<< HEAD
+[ ${#groups[@]} -gt 0 ] ||
+    groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint)
+=======
 [ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind checks atomics megakernel compile)
+>>>>>>> cspeed
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD
@@ -84,17 +100,23 @@ if [ ! -x "$bin/vyre-bench" ]; then
     cmake --preset default && cmake --build "$build" --target vyre-bench vyre-run || exit 1
 fi
 
-cuda_source=tools/vyre-bench/peers/cuda.cu
+peers=tools/vyre-bench/peers
+cuda_sources=("$peers/cuda.cu" "$peers/kernels.cu" "$peers/fixpoint.cu")
 nvcc=$(command -v nvcc || true)
 for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
     [ -z "$nvcc" ] && [ -n "$folder" ] && [ -x "$folder/bin/nvcc" ] && nvcc=$folder/bin/nvcc
 done
-if [ -f "$cuda_source" ] && { [ ! "$bin/vyre-bench-cuda" -nt "$cuda_source" ] ||
-    [ ! "$bin/vyre-bench-cuda" -nt tools/vyre-bench/peers/items.h ]; }; then
+is_old=
+for source in "${cuda_sources[@]}" "$peers"/*.cuh "$peers"/{items,kernels,graphs}.h; do
+    [ -f "$source" ] && [ ! "$bin/vyre-bench-cuda" -nt "$source" ] && is_old=1
+done
+if [ -n "$is_old" ]; then
     if [ -n "$nvcc" ]; then
         say "CUDA peers"
-        "$nvcc" -O2 -std=c++17 -arch=native -o "$bin/vyre-bench-cuda.new" "$cuda_source" ||
-            "$nvcc" -O2 -std=c++17 -arch=all-major -o "$bin/vyre-bench-cuda.new" "$cuda_source"
+        "$nvcc" -O2 -std=c++17 -arch=native -o "$bin/vyre-bench-cuda.new" \
+            "${cuda_sources[@]}" ||
+            "$nvcc" -O2 -std=c++17 -arch=all-major -o "$bin/vyre-bench-cuda.new" \
+                "${cuda_sources[@]}"
         if [ -x "$bin/vyre-bench-cuda.new" ]; then
             mv "$bin/vyre-bench-cuda.new" "$bin/vyre-bench-cuda"
         else

@@ -3,6 +3,7 @@
 #include "tests/tools/support.h"
 
 #include "tools/vyre-bench/bench.h"
+#include "tools/vyre-bench/peers/graphs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static void test_bench_refuses_command_lines(void **state)
     assert_file_has("out", "usage: vyre-bench GROUP...");
     assert_file_has("out", "rebind");
     assert_file_has("out", "megakernel");
+    assert_file_has("out", "kernels");
+    assert_file_has("out", "fixpoint");
 }
 
 static void test_bench_tells_what_fails(void **state)
@@ -162,8 +165,15 @@ static void check_json(const char *path)
         "\"sizes\": {\"workgroups\": ",
         "\"descriptor_writes\": ",
         "\"name\": \"megakernel\"",
+<<<<<<< HEAD
+        "\"name\": \"kernels\"",
+        "\"name\": \"fixpoint\"",
+        "\"sizes\": {\"elements\": 65536}",
+        "\"what\": \"its recorded passes\"",
+=======
         "\"name\": \"compile\"",
         "\"sizes\": {\"operations\": ",
+>>>>>>> cspeed
         "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
     size_t size;
     char *data = get_file(path, &size);
@@ -191,7 +201,7 @@ static void check_json(const char *path)
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
     assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
-    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 || peers == 0);
+    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 + 14 + 4 * 2 + 2 * 2 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
 }
@@ -225,9 +235,17 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "dispatcher, independent items");
     assert_file_has("out", "published into a ring");
     assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
+<<<<<<< HEAD
+    assert_file_has("out", "### kernels: ");
+    assert_file_has("out", "radix_sort.vyre");
+    assert_file_has("out", "plain C, ");
+    assert_file_has("out", "### fixpoint: ");
+    assert_file_has("out", "bfs_queue.vyre");
+=======
     assert_file_has("out", "### compile: ");
     assert_file_has("out", "text to words");
     assert_file_has("out", "ns an operation, at most ");
+>>>>>>> cspeed
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -238,7 +256,12 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-checks.svg");
     check_picture("b-atomics.svg");
     check_picture("b-megakernel.svg");
+<<<<<<< HEAD
+    check_picture("b-kernels.svg");
+    check_picture("b-fixpoint.svg");
+=======
     check_picture("b-compile.svg");
+>>>>>>> cspeed
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }
@@ -321,15 +344,18 @@ static void test_series_take_turns_and_are_checked(void **state)
     c->rounds = 3;
     c->batch = 2;
     (void)bench_series_vyre(c, "one", NULL, fake_sample, fake_check, &one);
+    bench_series_leave_out(c, "vulkan", "three", "too slow");
     (void)bench_series_add(c, "vulkan", "two", fake_sample, fake_check, &two);
     assert_int_equal(bench_measure(&b, c, &diag), VYRE_OK);
+    assert_int_equal(c->series[1].sample_count, 0);
+    assert_string_equal(c->series[1].note, "not measured: too slow");
     assert_string_equal(log, "aabbababab");
     assert_int_equal(c->series[0].sample_count, 6);
     assert_true(fabs(c->series[0].median - 11.5) < 1e-12);
-    assert_true(fabs(bench_ratio(c, &c->series[1]) - 21.5 / 11.5) < 1e-12);
+    assert_true(fabs(bench_ratio(c, &c->series[2]) - 21.5 / 11.5) < 1e-12);
     assert_int_equal(c->series[0].checked.compared, 10);
     assert_int_equal(c->series[0].checked.wrong, 0);
-    assert_int_equal(c->series[1].checked.wrong, 3);
+    assert_int_equal(c->series[2].checked.wrong, 3);
     vy_arena_finish(&b.arena);
 }
 
@@ -407,6 +433,69 @@ static void test_break_evens_hold_for_all_larger_sizes(void **state)
         assert_string_equal(text, wanted[k].text);
     }
     vy_arena_finish(&b.arena);
+}
+
+static void test_base_is_the_fastest_peer_that_does_not_know_before(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *who, *way;
+        double median;
+    } all[] = {{"vyre", "until", 1},  {"vulkan", "exactly as many passes", 2},
+               {"cuda", "host", 9},   {"cuda", "sync", 5},
+               {"vulkan", "loop", 7}, {"cuda", "left out", 0}};
+    bench_case c = {.name = "fake"};
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 0);
+    for (uint32_t i = 0; i < VY_COUNT_OF(all); i++) {
+        bench_series *s = bench_series_add(&c, all[i].who, all[i].way, fake_sample, NULL, NULL);
+        s->median = all[i].median;
+        s->sample_count = all[i].median > 0;
+    }
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 3);
+    c.series_count = 2;
+    bench_choose_base(&c);
+    assert_int_equal(c.base, 0);
+}
+
+/* Edges stay within; those of the grid lead to neighbours, and back. */
+static void test_graphs_lead_where_they_say(void **state)
+{
+    (void)state;
+    enum { POWER = 1024, SIDE = 7, GRID = SIDE * SIDE };
+    uint32_t edges = 0, hubs = 0, into[POWER] = {0};
+    for (uint32_t v = 0; v < POWER; v++) {
+        uint32_t degree = bench_graph_degree(BENCH_GRAPH_POWER, v, POWER, 0);
+        assert_in_range(degree, 4, POWER);
+        hubs += degree >= 64;
+        for (uint32_t k = 0; k < degree; k++) {
+            uint32_t to = bench_graph_target(BENCH_GRAPH_POWER, v, k, POWER, 0);
+            assert_true(to < POWER);
+            into[to]++;
+            edges++;
+        }
+    }
+    assert_in_range(hubs, 1, POWER / 8);
+    assert_true(edges > 8 * POWER);
+    assert_true(into[0] > 4 * edges / POWER); /* the first is the one most led to */
+    assert_int_equal(bench_graph_side(GRID), SIDE);
+    edges = 0;
+    for (uint32_t v = 0; v < GRID; v++) {
+        uint32_t degree = bench_graph_degree(BENCH_GRAPH_GRID, v, GRID, SIDE);
+        for (uint32_t k = 0; k < degree; k++, edges++) {
+            uint32_t to = bench_graph_target(BENCH_GRAPH_GRID, v, k, GRID, SIDE), back = 0;
+            int dx = abs((int)(to % SIDE) - (int)(v % SIDE));
+            int dy = abs((int)(to / SIDE) - (int)(v / SIDE));
+            assert_true(to < GRID);
+            assert_int_equal(dx + dy, 1);
+            for (uint32_t n = 0; n < bench_graph_degree(BENCH_GRAPH_GRID, to, GRID, SIDE); n++) {
+                back += bench_graph_target(BENCH_GRAPH_GRID, to, n, GRID, SIDE) == v;
+            }
+            assert_int_equal(back, 1);
+        }
+    }
+    assert_int_equal(edges, 4 * SIDE * (SIDE - 1));
 }
 
 /* ---- The other process ----------------------------------------------------------------------- */
@@ -498,6 +587,8 @@ int main(void)
         cmocka_unit_test(test_quantiles_are_between_samples),
         cmocka_unit_test(test_series_take_turns_and_are_checked),
         cmocka_unit_test(test_break_evens_hold_for_all_larger_sizes),
+        cmocka_unit_test(test_base_is_the_fastest_peer_that_does_not_know_before),
+        cmocka_unit_test(test_graphs_lead_where_they_say),
         cmocka_unit_test(test_cuda_peers_answer_or_say_why_not),
         cmocka_unit_test(test_failing_peers_are_left_out_and_own_failures_are_not),
     };

@@ -1,5 +1,6 @@
 # tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c. vyre-bench has peers
-# beside: peers/*.c, shaders by glslang, and vyre-bench-cuda, another executable, by nvcc.
+# beside: peers/*.c, shaders by glslang, and vyre-bench-cuda, another executable, by nvcc; and programs
+# of shaders/ as arrays.
 
 file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
 if(sources)
@@ -34,18 +35,51 @@ endforeach()
 if(TARGET vyre-bench AND VYRE_GLSLANG)
     file(GLOB shaders CONFIGURE_DEPENDS tools/vyre-bench/peers/*.comp)
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated/bench")
+    set(twins ${PROJECT_SOURCE_DIR}/shaders/glsl)
+    list(APPEND shaders ${twins}/bfs.comp ${twins}/histogram.comp ${twins}/scan.comp)
     foreach(shader IN LISTS shaders)
         cmake_path(GET shader STEM name)
         set(words "${PROJECT_BINARY_DIR}/generated/bench/bench_${name}_spv.h")
         add_custom_command(OUTPUT "${words}"
             COMMAND ${VYRE_GLSLANG} -V --target-env vulkan1.2 --quiet --vn bench_${name}_spv
-                -o "${words}" "${shader}"
-            DEPENDS "${shader}" COMMENT "Compiling ${name}.comp" VERBATIM)
+                "-I${twins}" -o "${words}" "${shader}"
+            DEPENDS "${shader}" "${twins}/common.glsl" COMMENT "Compiling ${name}.comp" VERBATIM)
         target_sources(vyre-bench PRIVATE "${words}")
     endforeach()
-    target_include_directories(vyre-bench SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/generated/bench")
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)
 endif()
+<<<<<<< HEAD
+if(TARGET vyre-bench)
+    # build/generated/bench/bench_programs.h: bench_NAME_vyre is the text of shaders/NAME.vyre.
+    set(texts "/* Made by VyreTools.cmake. */\n")
+    foreach(name IN ITEMS bfs bfs_queue compact histogram matmul radix_sort scan spmv)
+        set(text "${PROJECT_SOURCE_DIR}/shaders/${name}.vyre")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${text}")
+        file(READ "${text}" bytes HEX)
+        string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+        string(APPEND texts "static const char bench_${name}_vyre[] = {${bytes}0};\n")
+    endforeach()
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/bench/bench_programs.h"
+        CONTENT "${texts}" @ONLY)
+    target_include_directories(vyre-bench SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/generated/bench")
+    # The peers in plain C have what a compiler gives, and all cores where it has OpenMP.
+    find_package(OpenMP COMPONENTS C QUIET)
+    set(peers_on_cpu tools/vyre-bench/peers/cpu.c tools/vyre-bench/peers/kernels_cpu.c)
+    set_source_files_properties(${peers_on_cpu} PROPERTIES COMPILE_OPTIONS -O3)
+    if(OpenMP_C_FOUND)
+        set_source_files_properties(tools/vyre-bench/peers/kernels_cpu.c PROPERTIES
+            COMPILE_OPTIONS "-O3;${OpenMP_C_FLAGS}")
+        # Linked in where it can be, so that the tool runs where no compiler is.
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.a
+            OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+        if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND IS_ABSOLUTE "${gomp}")
+            target_link_libraries(vyre-bench PRIVATE "${gomp}" Threads::Threads ${CMAKE_DL_LIBS})
+        else()
+            target_link_libraries(vyre-bench PRIVATE OpenMP::OpenMP_C)
+        endif()
+    endif()
+endif()
+=======
 if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools)
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SPIRV_TOOLS=1)
 endif()
@@ -60,6 +94,7 @@ if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
 endif()
 # The peer in plain C has what a compiler gives.
 set_source_files_properties(tools/vyre-bench/peers/cpu.c PROPERTIES COMPILE_OPTIONS -O3)
+>>>>>>> cspeed
 
 # The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
 option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)
@@ -69,12 +104,17 @@ find_program(VYRE_NVCC NAMES nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/l
 mark_as_advanced(VYRE_NVCC)
 if(VYRE_NVCC)
     set(cuda_peers "${PROJECT_BINARY_DIR}/bin/vyre-bench-cuda")
-    set(cuda_source "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/cuda.cu")
+    set(cuda_sources "")
+    foreach(name IN ITEMS cuda kernels fixpoint)
+        list(APPEND cuda_sources "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/${name}.cu")
+    endforeach()
+    file(GLOB cuda_headers CONFIGURE_DEPENDS tools/vyre-bench/peers/*.h
+        tools/vyre-bench/peers/*.cuh)
     add_custom_command(OUTPUT "${cuda_peers}"
         COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bin"
         COMMAND ${VYRE_NVCC} -O2 -std=c++17 -arch=${VYRE_CUDA_ARCH} -o "${cuda_peers}"
-            "${cuda_source}"
-        DEPENDS "${cuda_source}" "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/items.h"
+            ${cuda_sources}
+        DEPENDS ${cuda_sources} ${cuda_headers}
         COMMENT "Compiling vyre-bench-cuda with nvcc" VERBATIM)
     if(VYRE_BUILD_CUDA_PEERS)
         add_custom_target(vyre-bench-cuda ALL DEPENDS "${cuda_peers}")

@@ -111,8 +111,13 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag);
  * as the run. Nothing is added where there are none. */
 bench_series *bench_series_derive(bench_case *c, const char *who, const char *way, double *samples,
                                   uint32_t count);
-/* After bench_measure: a series that was not measured, and why not. */
+/* A series that is not measured, and why not. */
 void bench_series_leave_out(bench_case *c, const char *who, const char *way, const char *why);
+/* How a way is called that knows before what others find out. */
+#define BENCH_EXACTLY "exactly"
+/* After bench_measure: ratios are against the fastest peer that does not know before; against the
+ * first series where there is none. */
+void bench_choose_base(bench_case *c);
 /* After bench_measure of all: for each peer's way of the cases of that name, whose first sizes
  * ascend, one entry of the group's break_evens. */
 vyre_result bench_find_break_evens(bench *b, bench_group *group, const char *case_name,
@@ -134,6 +139,10 @@ vyre_result bench_checks(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_megakernel(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_fixpoint(bench *b, bench_group *group, vyre_diag *diag);
+/* Of that group: breadth-first searches. */
+vyre_result bench_fixpoint_searches(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_compile(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */

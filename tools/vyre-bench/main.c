@@ -50,6 +50,8 @@ static const group_kind kinds[] = {
     {"atomics", "atomics of one place, as written and joined within subgroups", bench_atomics},
     {"megakernel", "queues of work items drained by one launch, and a launch each",
      bench_megakernel},
+    {"kernels", "streaming and classic kernels, beside CUDA's library and plain C", bench_kernels},
+    {"fixpoint", "passes until nothing changes, breadth-first search", bench_fixpoint},
     {"compile", "text to SPIR-V by the size of the program, on the host alone", bench_compile},
 };
 
@@ -93,10 +95,11 @@ static int take_group(command *c, const char *name)
         }
     }
     return found ? -1
-                 : vy_tool_usage(stderr, "vyre-bench",
-                                 "'%.100s' is no group: use launch, step, resident, transfer, "
-                                 "rebind, checks, atomics, megakernel, compile or all",
-                                 name);
+                 : vy_tool_usage(
+                       stderr, "vyre-bench",
+                       "'%.100s' is no group: use launch, step, resident, transfer, "
+                       "rebind, checks, atomics, megakernel, kernels, fixpoint, compile or all",
+                       name);
 }
 
 /* -1: go on. */
@@ -143,11 +146,11 @@ static int read_command(command *c, int count, char *const *arguments)
             return code;
         }
     }
-    return c->group_count
-               ? -1
-               : vy_tool_usage(stderr, "vyre-bench",
-                               "no group is given: use launch, step, resident, "
-                               "transfer, rebind, checks, atomics, megakernel, compile or all");
+    return c->group_count ? -1
+                          : vy_tool_usage(stderr, "vyre-bench",
+                                          "no group is given: use launch, step, resident, "
+                                          "transfer, rebind, checks, atomics, megakernel, kernels, "
+                                          "fixpoint, compile or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */

@@ -129,6 +129,9 @@ static vyre_result warm_up(bench_case *c, vyre_diag *diag)
     for (uint32_t i = 0; i < c->series_count; i++) {
         bench_series *s = &c->series[i];
         double share = c->budget_us / c->series_count, us = 0;
+        if (!s->sample) {
+            continue;
+        }
         vyre_result result = warm_series_up(s, share, &us, diag);
         if (result != VYRE_OK) {
             return result;
@@ -213,6 +216,21 @@ void bench_series_leave_out(bench_case *c, const char *who, const char *way, con
     }
 }
 
+void bench_choose_base(bench_case *c)
+{
+    bool found = false;
+    c->base = 0;
+    for (uint32_t i = 0; i < c->series_count; i++) {
+        const bench_series *s = &c->series[i];
+        bool knows = strncmp(s->way, BENCH_EXACTLY, strlen(BENCH_EXACTLY)) == 0;
+        if (s->sample_count && is_peer(s) && !knows &&
+            (!found || s->median < c->series[c->base].median)) {
+            c->base = i;
+            found = true;
+        }
+    }
+}
+
 /* ---- Break-even ------------------------------------------------------------------------------ */
 
 static const bench_series *find_series(const bench_case *c, const char *who, const char *way)
@@ -279,8 +297,10 @@ vyre_result bench_measure(bench *b, bench_case *c, vyre_diag *diag)
 {
     vyre_result result = warm_up(c, diag);
     for (uint32_t i = 0; i < c->series_count; i++) {
-        c->series[i].samples =
-            vy_arena_alloc(&b->arena, (size_t)c->rounds * c->series[i].batch, sizeof(double));
+        bench_series *s = &c->series[i];
+        s->samples = s->sample
+                         ? vy_arena_alloc(&b->arena, (size_t)c->rounds * s->batch, sizeof(double))
+                         : NULL;
     }
     if (result != VYRE_OK || b->arena.failed) {
         return result != VYRE_OK ? result : vy_diag_no_memory(diag);

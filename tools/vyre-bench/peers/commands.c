@@ -427,21 +427,31 @@ vyre_result peer_copies_fill(peer_copies *copies, const void *data, vyre_diag *d
     return result;
 }
 
-vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *diag)
+static vyre_result fetch(peer_copies *copies, const peer_buffer *from, uint64_t stride,
+                         void *out_data, vyre_diag *diag)
 {
     peer *p = copies->peer;
     peer_buffer staging;
-    vyre_result result =
-        peer_buffer_create(p, copies->device.size, PEER_MEMORY_TO_HOST, &staging, diag);
+    vyre_result result = peer_buffer_create(p, from->size, PEER_MEMORY_TO_HOST, &staging, diag);
     if (result == VYRE_OK) {
-        result = peer_copy_now(p, &copies->device, &staging, copies->device.size, diag);
+        result = peer_copy_now(p, from, &staging, from->size, diag);
     }
     for (uint32_t i = 0; result == VYRE_OK && i < copies->count; i++) {
         memcpy((unsigned char *)out_data + i * copies->size,
-               (const unsigned char *)staging.mapped + i * copies->stride, (size_t)copies->size);
+               (const unsigned char *)staging.mapped + i * stride, (size_t)copies->size);
     }
     peer_buffer_destroy(p, &staging);
     return result;
+}
+
+vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *diag)
+{
+    return fetch(copies, &copies->device, copies->stride, out_data, diag);
+}
+
+vyre_result peer_copies_fetch_target(peer_copies *copies, void *out_data, vyre_diag *diag)
+{
+    return fetch(copies, &copies->other, copies->size, out_data, diag);
 }
 
 vyre_result peer_copies_run(peer_copies *copies, void *data, vyre_diag *diag)

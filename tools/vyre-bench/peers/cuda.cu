@@ -4,43 +4,24 @@
 //     reads  blocking|async  count=N samples=N
 //     copy   upload|download  pinned=0|1 size=N samples=N
 //     items  launches|chain|graph|update|queue|mapped|host  mixed=0|1 count=N samples=N
-// "samples" are microseconds (of a step, for `step`); "compared" and "wrong" count what was checked
-// since the question was first asked. The first line tells device and versions, or the error.
+//     kernel plain|wide|cub|memcpy  id=N count=N samples=N
+//     until  host|while|sync|block  groups=N passes=N samples=N
+//     bfs    host|sync|queue  graph=N count=N samples=N
+// "samples" are microseconds, for `step` and `kernel` on the device, and of a step for `step`;
+// "compared" and "wrong" count what was checked since the question was first asked. The first line
+// tells device and versions, or the error.
 //     vyre-bench-cuda [DEVICE NAME]
+#include "cuda.cuh"
 #include "items.h"
 
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
 
-#include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 namespace {
-
-constexpr unsigned group_size = 256;
-
-double now_us()
-{
-    auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double, std::micro>(now).count();
-}
-
-void check(cudaError_t code, const char *call)
-{
-    if (code != cudaSuccess) {
-        throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(code));
-    }
-}
-
-#define CALL(...) check(__VA_ARGS__, #__VA_ARGS__)
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
@@ -89,47 +70,6 @@ __global__ void run_queue(unsigned *data, const uint4 *items, unsigned count)
         data[item.z] = bench_item_value(data, item.x, item.y, item.w);
     }
 }
-
-// ---- Questions ----------------------------------------------------------------------------------
-
-struct question {
-    std::string what, way;
-    std::map<std::string, unsigned long long> sizes;
-
-    explicit question(const std::string &line)
-    {
-        size_t at = 0, word = 0;
-        while (at < line.size()) {
-            size_t end = line.find(' ', at);
-            end = end == std::string::npos ? line.size() : end;
-            std::string text = line.substr(at, end - at);
-            size_t equals = text.find('=');
-            if (equals != std::string::npos) {
-                sizes[text.substr(0, equals)] = std::stoull(text.substr(equals + 1));
-            } else if (!text.empty()) {
-                (word++ ? way : what) = text;
-            }
-            at = end + 1;
-        }
-    }
-    unsigned long long size(const char *name, unsigned long long otherwise = 0) const
-    {
-        auto found = sizes.find(name);
-        return found == sizes.end() ? otherwise : found->second;
-    }
-};
-
-struct peer {
-    unsigned long long compared = 0, wrong = 0;
-    virtual ~peer()
-    {
-    }
-    virtual double sample() = 0;
-    // What all samples so far must have left.
-    virtual void look()
-    {
-    }
-};
 
 // ---- Steps --------------------------------------------------------------------------------------
 
@@ -544,6 +484,12 @@ std::unique_ptr<peer> make_peer(const question &q)
     }
     if (q.what == "items") {
         return std::unique_ptr<peer>(new work_items(q));
+    }
+    if (q.what == "kernel") {
+        return make_kernel(q);
+    }
+    if (q.what == "until" || q.what == "bfs") {
+        return make_fixpoint(q);
     }
     for (const char *name : {"launch", "result", "submit", "empty", "step"}) {
         if (q.what == name) {

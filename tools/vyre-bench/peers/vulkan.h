@@ -55,6 +55,8 @@ void peer_copies_destroy(peer_copies **copies);
 /* Contents of the device's side, range after range without gaps. */
 vyre_result peer_copies_fill(peer_copies *copies, const void *data, vyre_diag *diag);
 vyre_result peer_copies_fetch(peer_copies *copies, void *out_data, vyre_diag *diag);
+/* Of PEER_DEVICE: what runs have left. */
+vyre_result peer_copies_fetch_target(peer_copies *copies, void *out_data, vyre_diag *diag);
 /* Copies between `data` and the mapped memory, submits and polls; NULL: the device's part alone. */
 vyre_result peer_copies_run(peer_copies *copies, void *data, vyre_diag *diag);
 /* Of PEER_DEVICE, after a run. */
@@ -83,6 +85,63 @@ vyre_result peer_items_read(peer_items *items, uint32_t *out_words, vyre_diag *d
 
 /* The items one after the other on one core. */
 void peer_items_on_cpu(uint32_t *data, const bench_item *items, uint32_t count);
+
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+enum { PEER_MAX_BUFFERS = 8 };
+
+/* Of peers/NAME.comp and shaders/glsl/NAME.comp, which say what their buffers and words mean. */
+typedef enum peer_shader {
+    PEER_SHADER_STREAM,
+    PEER_SHADER_SUM,
+    PEER_SHADER_SPMV,
+    PEER_SHADER_HISTOGRAM,
+    PEER_SHADER_SCAN,
+    PEER_SHADER_COMPACT,
+    PEER_SHADER_MATMUL,
+    PEER_SHADER_RADIX,
+    PEER_SHADER_BFS,
+    PEER_SHADER_LOOP,
+    PEER_SHADERS
+} peer_shader;
+
+/* A dispatch, with a memory barrier before it if it is not the first. */
+typedef struct peer_step {
+    peer_shader shader;
+    uint32_t kind; /* constant 0 of the shader; below 8 */
+    uint32_t groups, count, phase, a, b;
+} peer_step;
+
+/* What a buffer is before a run: another one's contents, or zeros. */
+typedef struct peer_reset {
+    uint32_t buffer, from;
+    bool is_copy;
+} peer_reset;
+
+typedef struct peer_program_params {
+    uint64_t sizes[PEER_MAX_BUFFERS]; /* bytes of the buffers, which are bindings 0, 1, ... */
+    uint32_t buffer_count;
+    const peer_step *steps;
+    uint32_t step_count;
+    const peer_reset *resets;
+    uint32_t reset_count;
+} peer_program_params;
+
+/* Everything is recorded at creation. */
+typedef struct peer_program peer_program;
+vyre_result peer_program_create(peer *p, const peer_program_params *params,
+                                peer_program **out_program, vyre_diag *diag);
+void peer_program_destroy(peer_program **program);
+/* All of a buffer. */
+vyre_result peer_program_write(peer_program *program, uint32_t buffer, const void *data,
+                               vyre_diag *diag);
+vyre_result peer_program_read(peer_program *program, uint32_t buffer, void *out_data,
+                              vyre_diag *diag);
+/* The resets, then the steps: each submits and polls. */
+vyre_result peer_program_reset(peer_program *program, vyre_diag *diag);
+vyre_result peer_program_run(peer_program *program, vyre_diag *diag);
+/* From before the first step to behind the last, after a run; UINT64_MAX: no timestamps. */
+uint64_t peer_program_device_ns(peer_program *program);
 
 /* ---- The library on the peer's device ---------------------------------------------------------
  */

@@ -1,0 +1,167 @@
+/* The kernels as the peer's steps. */
+#include "tools/vyre-bench/kernels.h"
+
+#include <string.h>
+
+static uint32_t groups_of(uint32_t count)
+{
+    return count / 256 + (count % 256 != 0);
+}
+
+static void add_step(kernel_recipe *r, peer_step step)
+{
+    if (r->params.step_count < KERNEL_MAX_STEPS) {
+        r->steps[r->params.step_count++] = step;
+    }
+}
+
+/* Levels 1, 2, ... in buffer 2, each the totals of the blocks of the one before; ends[k] is where
+ * level k + 1 begins. Scans all of them: then they hold what stands up to and with a block. */
+static uint32_t add_levels(kernel_recipe *r, uint32_t count)
+{
+    uint32_t lengths[6], starts[6], levels = 1, end;
+    lengths[1] = groups_of(count);
+    starts[1] = 0;
+    end = lengths[1];
+    for (; lengths[levels] > 1; levels++) {
+        uint32_t blocks = groups_of(lengths[levels]);
+        lengths[levels + 1] = blocks;
+        starts[levels + 1] = end;
+        end += blocks;
+        add_step(r, (peer_step){.shader = PEER_SHADER_SCAN,
+                                .groups = blocks,
+                                .count = lengths[levels],
+                                .phase = 1,
+                                .a = starts[levels],
+                                .b = starts[levels + 1]});
+    }
+    for (uint32_t k = levels; k >= 2; k--) {
+        if (lengths[k] > 1) {
+            add_step(r, (peer_step){.shader = PEER_SHADER_SCAN,
+                                    .groups = lengths[k],
+                                    .count = lengths[k - 1],
+                                    .phase = 3,
+                                    .a = starts[k - 1],
+                                    .b = starts[k]});
+        }
+    }
+    return end;
+}
+
+static void make_scan(kernel_recipe *r, uint32_t n)
+{
+    add_step(r, (peer_step){.shader = PEER_SHADER_SCAN, .groups = groups_of(n), .count = n});
+    r->params.sizes[2] = (uint64_t)add_levels(r, n) * sizeof(uint32_t);
+    add_step(
+        r, (peer_step){.shader = PEER_SHADER_SCAN, .groups = groups_of(n), .count = n, .phase = 2});
+    r->params.buffer_count = 3;
+}
+
+static void make_compact(kernel_recipe *r, uint32_t n)
+{
+    peer_step step = {.shader = PEER_SHADER_COMPACT, .groups = groups_of(n), .count = n};
+    add_step(r, step);
+    r->params.sizes[2] = (uint64_t)add_levels(r, n) * sizeof(uint32_t);
+    r->params.sizes[3] = (uint64_t)n * sizeof(uint32_t);
+    r->params.sizes[4] = sizeof(uint32_t);
+    r->params.buffer_count = 5;
+    step.kind = 1;
+    add_step(r, step);
+}
+
+/* In place, from copies of the pairs: keys, values, others, counts, totals, copies. */
+static void make_sort(kernel_recipe *r, uint32_t n)
+{
+    uint32_t blocks = groups_of(groups_of(n) * 16);
+    for (uint32_t i = 0; i < 4; i++) {
+        r->params.sizes[i] = (uint64_t)n * sizeof(uint32_t);
+    }
+    r->params.sizes[4] = (uint64_t)blocks * 256 * sizeof(uint32_t);
+    r->params.sizes[5] = 256 * sizeof(uint32_t);
+    r->params.sizes[6] = r->params.sizes[7] = (uint64_t)n * sizeof(uint32_t);
+    r->params.buffer_count = 8;
+    r->first_in = 6;
+    r->first_out = 0;
+    r->params.reset_count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        r->resets[i] = (peer_reset){.buffer = i, .from = 6 + i, .is_copy = true};
+    }
+    for (uint32_t k = 0; k < 12; k++) {
+        add_step(r, (peer_step){.shader = PEER_SHADER_RADIX,
+                                .kind = k % 3,
+                                .groups = k % 3 == 1 ? 256 : blocks,
+                                .count = n,
+                                .a = k / 3,
+                                .b = blocks});
+    }
+}
+
+/* Inputs, then the output, which some kernels want to be zero. A bias of zeros is left out. */
+static void set_buffers(kernel_recipe *r, const kernel_work *work)
+{
+    r->in_count = work->id == BENCH_KERNEL_MATMUL ? 2 : work->in_count;
+    r->first_out = r->in_count;
+    r->params.buffer_count = r->in_count + 1;
+    for (uint32_t i = 0; i < r->in_count; i++) {
+        r->params.sizes[i] = (uint64_t)work->in_words[i] * sizeof(uint32_t);
+    }
+    r->params.sizes[r->first_out] = (uint64_t)work->out_words[0] * sizeof(uint32_t);
+    r->resets[0] = (peer_reset){.buffer = r->first_out};
+}
+
+bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe *out,
+                        const char **out_name)
+{
+    uint32_t n = work->count;
+    bool has_wide = work->id == BENCH_KERNEL_COPY || work->id == BENCH_KERNEL_MAP;
+    if (variant > (has_wide ? 1u : 0u)) {
+        return false;
+    }
+    memset(out, 0, sizeof *out);
+    *out_name = variant ? "GLSL, 16 bytes an invocation" : "GLSL";
+    set_buffers(out, work);
+    switch (work->id) {
+    case BENCH_KERNEL_SUM:
+    case BENCH_KERNEL_ODD:
+        add_step(out, (peer_step){.shader = PEER_SHADER_SUM,
+                                  .kind = work->id == BENCH_KERNEL_ODD,
+                                  .groups = BENCH_SUM_GROUPS,
+                                  .count = n});
+        out->params.reset_count = 1;
+        break;
+    case BENCH_KERNEL_HISTOGRAM:
+        add_step(out,
+                 (peer_step){.shader = PEER_SHADER_HISTOGRAM, .groups = groups_of(n), .count = n});
+        out->params.reset_count = 1;
+        break;
+    case BENCH_KERNEL_SCAN:
+        make_scan(out, n);
+        break;
+    case BENCH_KERNEL_COMPACT:
+        make_compact(out, n);
+        break;
+    case BENCH_KERNEL_SORT:
+        make_sort(out, n);
+        break;
+    case BENCH_KERNEL_SPMV:
+        add_step(out, (peer_step){.shader = PEER_SHADER_SPMV,
+                                  .groups = groups_of(n / BENCH_ROW),
+                                  .count = n / BENCH_ROW});
+        break;
+    case BENCH_KERNEL_MATMUL:
+        add_step(out, (peer_step){.shader = PEER_SHADER_MATMUL,
+                                  .groups = (n / 64) * (n / 64),
+                                  .count = n * n,
+                                  .a = n});
+        break;
+    default:
+        add_step(out, (peer_step){.shader = PEER_SHADER_STREAM,
+                                  .kind = (work->id == BENCH_KERNEL_MAP) + 2 * variant,
+                                  .groups = groups_of(variant ? n / 4 : n),
+                                  .count = variant ? n / 4 : n});
+        break;
+    }
+    out->params.steps = out->steps;
+    out->params.resets = out->resets;
+    return true;
+}
