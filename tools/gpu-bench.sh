@@ -8,12 +8,8 @@ usage() {
     cat <<'EOT'
 usage: tools/gpu-bench.sh [OPTION]... [GROUP]...
 
-<<<<<<< HEAD
-Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, kernels, fixpoint
-(default: all).
-=======
-Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, compile (default: all).
->>>>>>> cspeed
+Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, kernels, fixpoint,
+compile (default: all).
 
   --out DIR       where tables and JSON go (default: build/bench)
   --build DIR     where the build is (default: build)
@@ -55,25 +51,19 @@ while [ $# -gt 0 ]; do
     --quick) quick=(--quick) ;;
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
-<<<<<<< HEAD
-    launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | fixpoint)
+    launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | \
+        fixpoint | compile)
         groups+=("$1")
         ;;
-=======
-    launch | step | resident | transfer | rebind | checks | atomics | megakernel | compile) groups+=("$1") ;;
->>>>>>> cspeed
     *) fail_usage "unknown argument: $1" ;;
     esac
     shift
 done
 case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;; esac
 case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
-<<<<<<< HEAD
 [ ${#groups[@]} -gt 0 ] ||
-    groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint)
-=======
-[ ${#groups[@]} -gt 0 ] || groups=(launch step resident transfer rebind checks atomics megakernel compile)
->>>>>>> cspeed
+    groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint
+        compile)
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD

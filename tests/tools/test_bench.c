@@ -165,15 +165,12 @@ static void check_json(const char *path)
         "\"sizes\": {\"workgroups\": ",
         "\"descriptor_writes\": ",
         "\"name\": \"megakernel\"",
-<<<<<<< HEAD
         "\"name\": \"kernels\"",
         "\"name\": \"fixpoint\"",
         "\"sizes\": {\"elements\": 65536}",
         "\"what\": \"its recorded passes\"",
-=======
         "\"name\": \"compile\"",
         "\"sizes\": {\"operations\": ",
->>>>>>> cspeed
         "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
     size_t size;
     char *data = get_file(path, &size);
@@ -235,17 +232,14 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "dispatcher, independent items");
     assert_file_has("out", "published into a ring");
     assert_file_has("out", "- one opcode, cpu, a loop on one core: ");
-<<<<<<< HEAD
     assert_file_has("out", "### kernels: ");
     assert_file_has("out", "radix_sort.vyre");
     assert_file_has("out", "plain C, ");
     assert_file_has("out", "### fixpoint: ");
     assert_file_has("out", "bfs_queue.vyre");
-=======
     assert_file_has("out", "### compile: ");
     assert_file_has("out", "text to words");
     assert_file_has("out", "ns an operation, at most ");
->>>>>>> cspeed
     assert_file_has("out", "| equal ");
     check_json("b.json");
     check_picture("b-launch.svg");
@@ -256,12 +250,9 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-checks.svg");
     check_picture("b-atomics.svg");
     check_picture("b-megakernel.svg");
-<<<<<<< HEAD
     check_picture("b-kernels.svg");
     check_picture("b-fixpoint.svg");
-=======
     check_picture("b-compile.svg");
->>>>>>> cspeed
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
 }

@@ -48,7 +48,6 @@ if(TARGET vyre-bench AND VYRE_GLSLANG)
     endforeach()
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)
 endif()
-<<<<<<< HEAD
 if(TARGET vyre-bench)
     # build/generated/bench/bench_programs.h: bench_NAME_vyre is the text of shaders/NAME.vyre.
     set(texts "/* Made by VyreTools.cmake. */\n")
@@ -79,7 +78,6 @@ if(TARGET vyre-bench)
         endif()
     endif()
 endif()
-=======
 if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools)
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SPIRV_TOOLS=1)
 endif()
@@ -92,9 +90,6 @@ if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_GLSLANG=1)
     message(STATUS "glslang: ${glslang_DIR}")
 endif()
-# The peer in plain C has what a compiler gives.
-set_source_files_properties(tools/vyre-bench/peers/cpu.c PROPERTIES COMPILE_OPTIONS -O3)
->>>>>>> cspeed
 
 # The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
 option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)
