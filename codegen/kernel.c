@@ -220,3 +220,22 @@ bool vy_kernel_is_fill_needless(const vyre_kernel *kernel, uint32_t binding)
     (void)binding;
     return false;
 }
+
+const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel)
+{
+    if (kernel->segment_count == 0) {
+        return "the program has no statements";
+    }
+    if (kernel->grid_from >= 0) {
+        return "the device reads the grid from a buffer (`grid from`)";
+    }
+    if (kernel->subgroups.is_used || kernel->subgroups.width) {
+        return "the program uses subgroups, whose width may differ between pipelines";
+    }
+    return NULL;
+}
+
+uint32_t vy_kernel_whole_words(const vyre_kernel *kernel)
+{
+    return kernel->until >= 0 ? 2u : 0u;
+}

@@ -23,7 +23,7 @@ typedef struct compiler {
     vy_access *access;       /* by segment */
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
-    bool is_wide, is_unchecked;
+    bool is_wide, is_whole, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -139,6 +139,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
                                 .wide = c->is_wide,
+                                .whole = c->is_whole,
                                 .debug = c->params.debug != 0,
                                 .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
@@ -163,10 +164,23 @@ static vyre_result emit(compiler *c, uint32_t segment)
     return result;
 }
 
-/* Words for every segment. */
+static uint32_t module_count(const compiler *c)
+{
+    return c->is_whole ? 1 : c->split.segments.count;
+}
+
+static vyre_result build(compiler *c, uint32_t segment)
+{
+    vy_ssa *ssa = &c->ssa[segment];
+    return c->is_whole
+               ? vy_ssa_build_whole(c->program, &c->split, &c->work, &c->scratch, ssa, c->diag)
+               : vy_ssa_build(c->program, &c->split, segment, &c->work, &c->scratch, ssa, c->diag);
+}
+
+/* Words for every segment, or for all of them at once. */
 static vyre_result compile_segments(compiler *c)
 {
-    uint32_t count = c->split.segments.count;
+    uint32_t count = module_count(c);
     c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
     c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
     c->words = vy_arena_alloc(&c->work, count, sizeof *c->words);
@@ -176,8 +190,7 @@ static vyre_result compile_segments(compiler *c)
     vyre_result result = VYRE_OK;
     uint32_t segment = 0;
     for (; segment < count && result == VYRE_OK; segment++) {
-        result = vy_ssa_build(c->program, &c->split, segment, &c->work, &c->scratch,
-                              &c->ssa[segment], c->diag);
+        result = build(c, segment);
         if (result == VYRE_OK) {
             result = run_passes(c, segment);
         }
@@ -481,7 +494,7 @@ static void describe(compiler *c)
     describe_subgroups(k, program);
     narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false};
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false, false};
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
@@ -591,7 +604,7 @@ static vyre_result compile(compiler *c)
 /* The host orders dispatches by what the kernel says, which a kernel file may have said. */
 static vyre_result check_access(const compiler *c)
 {
-    for (uint32_t i = 0; i < c->split.segments.count; i++) {
+    for (uint32_t i = 0; i < c->split.segments.count && !c->is_whole; i++) {
         const vy_kernel_segment *told = &c->description->segments[i];
         const vy_access *made = &c->access[i];
         if (told->reads != made->reads || told->writes != made->writes ||
@@ -616,7 +629,7 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
     if (result != VYRE_OK) {
         return result;
     }
-    uint32_t count = c->split.segments.count;
+    uint32_t count = module_count(c);
     set->segments = vy_arena_alloc(&set->arena, count, sizeof *set->segments);
     for (uint32_t i = 0; set->segments && i < count; i++) {
         set->segments[i] =
@@ -626,13 +639,15 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag)
+                                  bool is_wide, bool is_whole, vy_word_set **out_set,
+                                  vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
                   .is_wide = is_wide,
+                  .is_whole = is_whole,
                   .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;

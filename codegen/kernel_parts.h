@@ -22,7 +22,7 @@ typedef struct vy_host_binding {
 } vy_host_binding;
 
 #define VY_MAX_REQUIREMENTS 24u
-#define VY_VARIANT_COUNT    6u
+#define VY_VARIANT_COUNT    12u
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -83,10 +83,12 @@ struct vyre_kernel {
 vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
                            const vyre_kernel_params *params, vyre_diag *diag);
 void vy_kernel_drop_variants(vyre_kernel *kernel);
-/* The words of every segment for what `params` asks for; *out_set and what it holds is the
+/* The words of every segment, or those of the one module for all of them, for what `params` asks
+ * for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, vy_word_set **out_set, vyre_diag *diag);
+                                  bool is_wide, bool is_whole, vy_word_set **out_set,
+                                  vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
 /* A subgroup operation that is made of reads of every lane, one by one. */

@@ -55,6 +55,9 @@ uint32_t vy_key_value(vy_ssa_builder *b, uint32_t function)
 
 uint32_t vy_key_left(vy_ssa_builder *b, uint32_t function)
 {
+    if (function == 0) {
+        return b->left_key;
+    }
     uint32_t first = vy_key_value(b, function);
     return first ? first + FUNCTION_KEYS - 1 : 0;
 }
@@ -65,8 +68,11 @@ vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key)
     if (state->var) {
         return vy_type_component((vyre_type)b->program->vars.data[state->var].type);
     }
+    if (key && key == b->left_key) {
+        return VYRE_TYPE_BOOL;
+    }
     if (!state->function) {
-        return VYRE_TYPE_U32; /* the budget */
+        return VYRE_TYPE_U32; /* the budget, the execution */
     }
     if (key == b->tables.function_keys[state->function] + FUNCTION_KEYS - 1) {
         return VYRE_TYPE_BOOL;
@@ -244,6 +250,9 @@ static void load_value(vy_ssa_builder *b, uint32_t var)
 {
     const vy_var_crossing *crossing = &b->split->vars[var];
     const vy_var *decl = &b->program->vars.data[var];
+    if (b->is_whole && crossing->crossing != VY_CROSSING_RECOMPUTE) {
+        return; /* it has its value */
+    }
     if (crossing->crossing == VY_CROSSING_SPILL) {
         load_spilled(b, var);
     } else if (crossing->crossing == VY_CROSSING_HOST) {
@@ -259,7 +268,7 @@ static void load_value(vy_ssa_builder *b, uint32_t var)
     }
 }
 
-static void begin_segment(vy_ssa_builder *b)
+void vy_build_begin_segment(vy_ssa_builder *b)
 {
     const vy_segment *segment = b->segment;
     bool draws = false;
@@ -401,9 +410,19 @@ static void build_subgroup(vy_ssa_builder *b, const vy_stmt *stmt)
     }
 }
 
-static void build_barrier(vy_ssa_builder *b, vy_loc loc)
+void vy_build_barrier(vy_ssa_builder *b, vy_loc loc)
 {
     (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_BARRIER, .loc = loc});
+}
+
+void vy_build_record(vy_ssa_builder *b, uint32_t site, vy_loc loc)
+{
+    vy_ins ins = {.op = VY_SSA_RECORD, .ref = site, .loc = loc};
+    if (b->is_whole) {
+        ins.arg[0] = b->pass;
+        ins.arg[1] = vy_build_current(b, b->execution_key);
+    }
+    (void)vy_build_ins(b, ins);
 }
 
 static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
@@ -415,9 +434,9 @@ static void build_uniform_load(vy_ssa_builder *b, const vy_stmt *stmt)
         .ref = stmt->ref,
         .arg = {index},
         .loc = stmt->loc};
-    build_barrier(b, stmt->loc);
+    vy_build_barrier(b, stmt->loc);
     uint32_t value = vy_build_ins(b, ins);
-    build_barrier(b, stmt->loc);
+    vy_build_barrier(b, stmt->loc);
     if (stmt->result) {
         bind(b, stmt->result, vy_build_take_apart(b, value, (vyre_type)ins.type, stmt->loc));
     }
@@ -436,14 +455,14 @@ static void build_array(vy_ssa_builder *b, const vy_stmt *stmt)
 static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
 {
     vy_parts value = vy_build_value(b, stmt->x);
-    if (b->activation->function) {
+    if (b->activation->function || b->activation->exit) {
         vy_build_return_value(b, value);
     } else {
         end_segment(b, stmt->loc);
     }
 }
 
-static void build_stmt(vy_ssa_builder *b, uint32_t index)
+void vy_build_stmt(vy_ssa_builder *b, uint32_t index)
 {
     const vy_stmt *stmt = &b->program->stmts.data[index];
     vy_parts value;
@@ -502,10 +521,10 @@ static void build_stmt(vy_ssa_builder *b, uint32_t index)
         build_return(b, stmt);
         break;
     case VY_STMT_BARRIER:
-        build_barrier(b, stmt->loc);
+        vy_build_barrier(b, stmt->loc);
         break;
     case VY_STMT_TRAP:
-        (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_RECORD, .ref = stmt->site, .loc = stmt->loc});
+        vy_build_record(b, stmt->site, stmt->loc);
         break;
     case VY_STMT_NONE:
     case VY_STMT_CASE:
@@ -522,7 +541,7 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
     }
     for (uint32_t i = first; i && b->block && !vy_build_stopped(b);) {
         const vy_stmt *stmt = &b->program->stmts.data[i];
-        build_stmt(b, i);
+        vy_build_stmt(b, i);
         /* A return at the very end of a function leaves no jump, but nothing follows it. */
         i = stmt->kind == VY_STMT_RETURN ? 0 : stmt->next;
     }
@@ -532,15 +551,19 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* Key 0 is none, key 1 the budget. The form has an instruction for most of the expressions. */
-static void begin_tables(vy_ssa_builder *b)
+void vy_build_begin_tables(vy_ssa_builder *b)
 {
     b->tables = b->split->lowering;
     (void)add_keys(b, (vy_key_state){0}, 2);
+    if (b->is_whole) {
+        b->execution_key = add_keys(b, (vy_key_state){0}, 1);
+        b->left_key = add_keys(b, (vy_key_state){0}, 1);
+    }
     uint32_t more = b->segment->expr_count;
     (void)vy_vec_reserve(b->ssa->arena, &b->ssa->ins, more + more / 4);
 }
 
-static void end_tables(vy_ssa_builder *b)
+void vy_build_end_tables(vy_ssa_builder *b)
 {
     for (uint32_t i = 0; i < b->touched.count; i++) {
         const vy_touched *at = &b->touched.data[i];
@@ -568,24 +591,24 @@ vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uin
                         .depth = 1};
     vy_ssa_init(out_ssa, program, arena);
     out_ssa->scratch = scratch;
-    begin_tables(&b);
+    vy_build_begin_tables(&b);
     uint32_t entry = vy_ssa_add_block(out_ssa, at->loc);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }
     vy_build_place(&b, entry);
-    begin_segment(&b);
+    vy_build_begin_segment(&b);
     vy_loc end = at->loc;
     for (uint32_t i = 0; i < at->stmt_count && b.block && !vy_build_stopped(&b); i++) {
         uint32_t stmt = split->stmts.data[at->first_stmt + i];
-        build_stmt(&b, stmt);
+        vy_build_stmt(&b, stmt);
         end = program->stmts.data[stmt].end_loc;
     }
     end_segment(&b, end);
     if (!vy_build_stopped(&b)) {
         vy_ssa_reorder(out_ssa, b.order.data, b.order.count);
     }
-    end_tables(&b);
+    vy_build_end_tables(&b);
     if (arena->failed) {
         return vy_diag_no_memory(diag);
     }

@@ -288,6 +288,9 @@ static vy_parts build_expr(vy_ssa_builder *b, const vy_expr *expr)
     case VYRE_OP_LENGTH:
         return (vy_parts){1, {build_length(b, expr)}};
     case VYRE_OP_BUILTIN:
+        if (expr->ref == VYRE_BUILTIN_PASS && b->pass) {
+            return (vy_parts){1, {b->pass}};
+        }
         return (vy_parts){1,
                           {vy_build_ins(b, (vy_ins){.op = VYRE_OP_BUILTIN,
                                                     .type = expr->type,

@@ -4,9 +4,11 @@
  * which facts.c has listed. */
 #include "codegen/passes/build_parts.h"
 
+#define FUNCTION_EXIT_KEYS 5u /* four components of its value, and the budget */
+
 /* A phi of the header: its value before the first trip now, that of the next trips later. */
-static uint32_t header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t before, vyre_type type,
-                           uint32_t initial, const char *name)
+uint32_t vy_build_header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t before,
+                             vyre_type type, uint32_t initial, const char *name)
 {
     uint32_t first = b->ssa->phi_edges.count;
     (void)vy_vec_push(b->ssa->arena, &b->ssa->phi_edges, (vy_phi_edge){before, initial});
@@ -19,7 +21,7 @@ static uint32_t header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t befo
     return vy_build_ins(b, phi);
 }
 
-static void close_phi(vy_ssa_builder *b, uint32_t phi, uint32_t next)
+void vy_build_close_phi(vy_ssa_builder *b, uint32_t phi, uint32_t next)
 {
     const vy_ins *ins = &b->ssa->ins.data[phi];
     if (ins->op == VY_SSA_PHI && ins->arg[0] + 1 < b->ssa->phi_edges.count) {
@@ -28,7 +30,7 @@ static void close_phi(vy_ssa_builder *b, uint32_t phi, uint32_t next)
 }
 
 /* Makes the blocks and goes to the header; nothing is in it yet. */
-static vy_loop *open_loop(vy_ssa_builder *b, vy_loc loc, vy_loc end_loc)
+vy_loop *vy_build_loop_open(vy_ssa_builder *b, vy_loc loc, vy_loc end_loc)
 {
     vy_loop *loop = vy_arena_alloc(b->arena, 1, sizeof *loop);
     if (!loop) {
@@ -70,7 +72,7 @@ static vy_loop *begin_loop(vy_ssa_builder *b, uint32_t index)
     const vy_stmt *stmt = &b->program->stmts.data[index];
     const vy_stmt_facts *facts = &b->split->facts[index];
     uint32_t before = b->block, function = b->activation->function;
-    vy_loop *loop = open_loop(b, stmt->loc, stmt->end_loc);
+    vy_loop *loop = vy_build_loop_open(b, stmt->loc, stmt->end_loc);
     if (!loop) {
         return NULL;
     }
@@ -89,21 +91,26 @@ static vy_loop *begin_loop(vy_ssa_builder *b, uint32_t index)
     if (facts->draws_budget) {
         add_key(b, loop, vy_key_budget(b));
     }
+    if (facts->has_cut) {
+        add_key(b, loop, b->execution_key);
+    }
     if (function && facts->has_return) {
         add_value_keys(b, loop, function);
+    }
+    if (b->activation->exit && facts->has_return) {
         add_key(b, loop, vy_key_left(b, function));
     }
     for (uint32_t k = 0; k < loop->key_count; k++) {
         uint32_t key = loop->keys[k];
-        loop->phis[k] = header_phi(b, loop, before, vy_build_key_type(b, key),
-                                   b->keys.data[key].current, vy_build_key_name(b, key));
+        loop->phis[k] = vy_build_header_phi(b, loop, before, vy_build_key_type(b, key),
+                                            b->keys.data[key].current, vy_build_key_name(b, key));
         vy_build_assign(b, key, loop->phis[k]);
     }
     return loop;
 }
 
 /* A way from here to a block of the loop, with the values it brings. */
-static void add_edge(vy_ssa_builder *b, const vy_loop *loop, vy_edges *edges)
+void vy_build_loop_edge(vy_ssa_builder *b, const vy_loop *loop, vy_edges *edges)
 {
     vy_edge edge = {b->block, b->rows.count};
     if (!b->block) {
@@ -115,9 +122,9 @@ static void add_edge(vy_ssa_builder *b, const vy_loop *loop, vy_edges *edges)
     (void)vy_vec_push(b->arena, edges, edge);
 }
 
-static void leave(vy_ssa_builder *b, vy_loop *loop)
+void vy_build_leave(vy_ssa_builder *b, vy_loop *loop)
 {
-    add_edge(b, loop, &loop->breaks);
+    vy_build_loop_edge(b, loop, &loop->breaks);
     vy_build_jump(b, loop->merge);
 }
 
@@ -148,18 +155,19 @@ static bool take_edges(vy_ssa_builder *b, const vy_loop *loop, uint32_t block,
 }
 
 /* The end of the body and the continue block, which stays open where a next trip can happen. */
-static bool begin_continue(vy_ssa_builder *b, vy_loop *loop)
+bool vy_build_loop_continue(vy_ssa_builder *b, vy_loop *loop)
 {
-    add_edge(b, loop, &loop->continues);
+    vy_build_loop_edge(b, loop, &loop->continues);
     vy_build_jump(b, loop->continue_block);
     bool live = take_edges(b, loop, loop->continue_block, &loop->continues);
     for (uint32_t k = 0; k < loop->key_count && !vy_build_stopped(b); k++) {
-        close_phi(b, loop->phis[k], live ? b->keys.data[loop->keys[k]].current : loop->phis[k]);
+        vy_build_close_phi(b, loop->phis[k],
+                           live ? b->keys.data[loop->keys[k]].current : loop->phis[k]);
     }
     return live;
 }
 
-static void end_loop(vy_ssa_builder *b, vy_loop *loop)
+void vy_build_loop_end(vy_ssa_builder *b, vy_loop *loop)
 {
     vy_build_jump(b, loop->header);
     b->activation->loop = loop->parent;
@@ -182,7 +190,7 @@ static void leave_again(vy_ssa_builder *b, uint32_t index)
     uint32_t out = vy_build_block(b, loc), next = vy_build_block(b, loc);
     vy_build_branch(b, left, out, next, next);
     vy_build_place(b, out);
-    leave(b, activation->loop);
+    vy_build_leave(b, activation->loop);
     vy_build_place(b, next);
 }
 
@@ -197,8 +205,8 @@ static uint32_t count_trip(vy_ssa_builder *b, vy_loop *loop, const vy_stmt *stmt
     uint32_t limit = vy_build_block(b, stmt->loc), go = vy_build_block(b, stmt->loc);
     vy_build_branch(b, spent, limit, go, go);
     vy_build_place(b, limit);
-    (void)vy_build_ins(b, (vy_ins){.op = VY_SSA_RECORD, .ref = stmt->site, .loc = stmt->loc});
-    leave(b, loop);
+    vy_build_record(b, stmt->site, stmt->loc);
+    vy_build_leave(b, loop);
     vy_build_place(b, go);
     return vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, left, one, stmt->loc);
 }
@@ -215,7 +223,7 @@ void vy_build_while(vy_ssa_builder *b, uint32_t index)
     }
     if (own) {
         uint32_t limit = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, b->program->loop_limit);
-        counter = header_phi(b, loop, before, VYRE_TYPE_U32, limit, NULL);
+        counter = vy_build_header_phi(b, loop, before, VYRE_TYPE_U32, limit, NULL);
     }
     uint32_t test = vy_build_block(b, stmt->loc), next = 0;
     vy_build_jump(b, test);
@@ -223,7 +231,7 @@ void vy_build_while(vy_ssa_builder *b, uint32_t index)
     uint32_t cond = vy_build_range(b, stmt->x);
     if (b->block) {
         uint32_t check = vy_build_block(b, stmt->loc);
-        add_edge(b, loop, &loop->breaks);
+        vy_build_loop_edge(b, loop, &loop->breaks);
         vy_build_branch(b, cond, check, loop->merge, 0);
         vy_build_place(b, check);
         next = count_trip(b, loop, stmt, own ? counter : vy_build_current(b, vy_key_budget(b)));
@@ -232,11 +240,11 @@ void vy_build_while(vy_ssa_builder *b, uint32_t index)
         }
         vy_build_list(b, stmt->body);
     }
-    bool live = begin_continue(b, loop);
+    bool live = vy_build_loop_continue(b, loop);
     if (own && !vy_build_stopped(b)) {
-        close_phi(b, counter, live ? next : counter);
+        vy_build_close_phi(b, counter, live ? next : counter);
     }
-    end_loop(b, loop);
+    vy_build_loop_end(b, loop);
     leave_again(b, index);
 }
 
@@ -289,12 +297,26 @@ static uint32_t count_trips(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *pl
                                     .loc = loc});
 }
 
-static for_plan plan_for(vy_ssa_builder *b, const vy_stmt *stmt)
+/* What the host would evaluate no driver knows, as it knows no pushed index: Mesa 25.0.7 was seen
+ * to unroll such loops wrongly, and code of many segments would grow. */
+static uint32_t hide(vy_ssa_builder *b, vyre_type type, uint32_t value, vy_loc loc)
+{
+    uint32_t zero = vy_build_ins(b, (vy_ins){.op = VY_SSA_HOST_INDEX,
+                                             .type = (uint8_t)type,
+                                             .ref = VY_WHOLE_INDEX_ZERO,
+                                             .loc = loc});
+    return vy_build_op2(b, VYRE_OP_ADD, type, value, zero, loc);
+}
+
+static for_plan plan_for(vy_ssa_builder *b, const vy_stmt *stmt, bool is_hidden)
 {
     for_plan plan = {.type = (vyre_type)b->program->vars.data[stmt->result].type};
     uint32_t from = vy_build_range(b, stmt->x);
     uint32_t one = vy_ssa_literal(b->ssa, plan.type, 1);
     plan.to = vy_build_range(b, stmt->y);
+    if (is_hidden) {
+        plan.to = hide(b, plan.type, plan.to, stmt->loc);
+    }
     plan.step = stmt->z.root ? vy_build_range(b, stmt->z) : one;
     plan.first = from;
     if (stmt->down || plan.step != one) {
@@ -310,7 +332,9 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
 {
     const vy_stmt *stmt = &b->program->stmts.data[index];
     const char *name = b->program->vars.data[stmt->result].name;
-    for_plan plan = plan_for(b, stmt);
+    uint32_t steps = b->host_steps;
+    b->host_steps = 0;
+    for_plan plan = plan_for(b, stmt, steps != 0);
     uint32_t before = b->block, trips = 0;
     if (!before) {
         return;
@@ -319,9 +343,9 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
     if (!loop || vy_build_stopped(b)) {
         return;
     }
-    uint32_t at = header_phi(b, loop, before, plan.type, plan.first, name);
+    uint32_t at = vy_build_header_phi(b, loop, before, plan.type, plan.first, name);
     if (plan.trips) {
-        trips = header_phi(b, loop, before, VYRE_TYPE_U32, plan.trips, NULL);
+        trips = vy_build_header_phi(b, loop, before, VYRE_TYPE_U32, plan.trips, NULL);
     }
     uint32_t test = vy_build_block(b, stmt->loc), body = vy_build_block(b, stmt->loc);
     vy_build_jump(b, test);
@@ -330,25 +354,29 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
     uint32_t cond = plan.trips
                         ? vy_build_op2(b, VYRE_OP_NE, VYRE_TYPE_BOOL, trips, zero, stmt->loc)
                         : vy_build_op2(b, VYRE_OP_LT, VYRE_TYPE_BOOL, at, plan.to, stmt->loc);
-    add_edge(b, loop, &loop->breaks);
+    vy_build_loop_edge(b, loop, &loop->breaks);
     vy_build_branch(b, cond, body, loop->merge, 0);
     vy_build_place(b, body);
     vy_build_assign(b, vy_key(b, stmt->result), at);
-    vy_build_list(b, stmt->body);
-    if (begin_continue(b, loop)) {
+    if (steps) {
+        vy_build_steps(b, steps);
+    } else {
+        vy_build_list(b, stmt->body);
+    }
+    if (vy_build_loop_continue(b, loop)) {
         uint32_t one = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, 1);
-        close_phi(b, at,
-                  vy_build_op2(b, stmt->down ? VYRE_OP_SUB : VYRE_OP_ADD, plan.type, at, plan.step,
-                               stmt->end_loc));
+        vy_build_close_phi(b, at,
+                           vy_build_op2(b, stmt->down ? VYRE_OP_SUB : VYRE_OP_ADD, plan.type, at,
+                                        plan.step, stmt->end_loc));
         if (trips) {
-            close_phi(b, trips,
-                      vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, trips, one, stmt->end_loc));
+            vy_build_close_phi(
+                b, trips, vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, trips, one, stmt->end_loc));
         }
     } else if (!vy_build_stopped(b)) {
-        close_phi(b, at, at);
-        close_phi(b, trips, trips);
+        vy_build_close_phi(b, at, at);
+        vy_build_close_phi(b, trips, trips);
     }
-    end_loop(b, loop);
+    vy_build_loop_end(b, loop);
     leave_again(b, index);
 }
 
@@ -357,7 +385,7 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
 void vy_build_break(vy_ssa_builder *b)
 {
     if (b->activation->loop && b->activation->loop != b->activation->exit) {
-        leave(b, b->activation->loop);
+        vy_build_leave(b, b->activation->loop);
     }
 }
 
@@ -365,36 +393,60 @@ void vy_build_continue(vy_ssa_builder *b)
 {
     vy_loop *loop = b->activation->loop;
     if (loop && loop != b->activation->exit) {
-        add_edge(b, loop, &loop->continues);
+        vy_build_loop_edge(b, loop, &loop->continues);
         vy_build_jump(b, loop->continue_block);
     }
 }
 
-vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc)
+/* The loop with room for its keys; the header stays open. */
+static vy_loop *open_exit(vy_ssa_builder *b, uint32_t most_keys, vy_loc loc)
 {
-    vy_loop *loop = open_loop(b, loc, loc);
-    if (!loop) {
-        return NULL;
+    vy_loop *loop = vy_build_loop_open(b, loc, loc);
+    if (loop) {
+        loop->keys = vy_arena_alloc(b->arena, most_keys, sizeof *loop->keys);
     }
-    loop->keys = vy_arena_alloc(b->arena, 5, sizeof *loop->keys);
-    if (!loop->keys) {
-        return NULL;
-    }
-    add_value_keys(b, loop, function);
-    if (b->split->functions[function].draws_budget) {
-        add_key(b, loop, vy_key_budget(b));
-    }
+    return loop && loop->keys ? loop : NULL;
+}
+
+static vy_loop *enter_exit(vy_ssa_builder *b, vy_loop *loop, vy_loc loc)
+{
     uint32_t body = vy_build_block(b, loc);
     vy_build_jump(b, body);
     vy_build_place(b, body);
     return loop;
 }
 
+vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc)
+{
+    vy_loop *loop = open_exit(b, FUNCTION_EXIT_KEYS, loc);
+    if (!loop) {
+        return NULL;
+    }
+    add_value_keys(b, loop, function);
+    if (b->split->functions[function].draws_budget) {
+        add_key(b, loop, vy_key_budget(b));
+    }
+    return enter_exit(b, loop, loc);
+}
+
+vy_loop *vy_build_exit_begin_with(vy_ssa_builder *b, const uint32_t *keys, uint32_t count,
+                                  vy_loc loc)
+{
+    vy_loop *loop = open_exit(b, count, loc);
+    if (!loop) {
+        return NULL;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        add_key(b, loop, keys[k]);
+    }
+    return enter_exit(b, loop, loc);
+}
+
 void vy_build_exit_end(vy_ssa_builder *b, vy_loop *loop)
 {
-    leave(b, loop);
+    vy_build_leave(b, loop);
     vy_build_place(b, loop->continue_block); /* there is no second trip */
-    end_loop(b, loop);
+    vy_build_loop_end(b, loop);
 }
 
 void vy_build_return_value(vy_ssa_builder *b, vy_parts value)
@@ -410,5 +462,5 @@ void vy_build_return_value(vy_ssa_builder *b, vy_parts value)
         vy_build_assign(b, vy_key_left(b, activation->function),
                         vy_ssa_literal(b->ssa, VYRE_TYPE_BOOL, 1));
     }
-    leave(b, activation->loop);
+    vy_build_leave(b, activation->loop);
 }

@@ -77,6 +77,13 @@ typedef struct vy_ssa_builder {
     VY_VEC(vy_key_state) keys;
     VY_VEC(vy_touched) touched; /* values that the end has to forget */
     uint32_t stamp_now;
+    /* Of a module that runs all passes (build_whole.c): */
+    bool is_whole;
+    uint32_t pass;          /* the value of `pass`; 0: the built-in one */
+    uint32_t execution_key; /* of the number of the segment's execution in the pass; 0: none */
+    uint32_t left_key;      /* of whether the kernel has returned; 0: none */
+    uint32_t host_steps;    /* the body of the host's loop that vy_build_for makes next; 0: its
+                               statements */
     VY_VEC(vy_undo) log;
     VY_VEC(vy_delta) deltas;
     VY_VEC(uint32_t) rows;  /* values of edges */
@@ -104,6 +111,14 @@ void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char
 bool vy_build_stopped(const vy_ssa_builder *b);
 bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc);
 void vy_build_list(vy_ssa_builder *b, uint32_t first);
+void vy_build_stmt(vy_ssa_builder *b, uint32_t index);
+void vy_build_barrier(vy_ssa_builder *b, vy_loc loc);
+void vy_build_record(vy_ssa_builder *b, uint32_t site, vy_loc loc);
+/* What a segment (b->segment) finds at its start. */
+void vy_build_begin_segment(vy_ssa_builder *b);
+/* Takes the split's tables, and leaves them as they were. */
+void vy_build_begin_tables(vy_ssa_builder *b);
+void vy_build_end_tables(vy_ssa_builder *b);
 void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value);
 /* The value of a key where the builder stands. */
 uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key);
@@ -149,9 +164,27 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index);
 void vy_build_while(vy_ssa_builder *b, uint32_t index);
 void vy_build_break(vy_ssa_builder *b);
 void vy_build_continue(vy_ssa_builder *b);
+/* Their parts. Makes the blocks and goes to the header; nothing is in it yet. */
+vy_loop *vy_build_loop_open(vy_ssa_builder *b, vy_loc loc, vy_loc end_loc);
+/* A phi of the header: its value before the first trip now, that of the next trips later. */
+uint32_t vy_build_header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t before,
+                             vyre_type type, uint32_t initial, const char *name);
+void vy_build_close_phi(vy_ssa_builder *b, uint32_t phi, uint32_t next);
+/* A way from here to a block of the loop, with the values it brings. */
+void vy_build_loop_edge(vy_ssa_builder *b, const vy_loop *loop, vy_edges *edges);
+void vy_build_leave(vy_ssa_builder *b, vy_loop *loop);
+/* The end of the body and the continue block, which stays open where a next trip can happen. */
+bool vy_build_loop_continue(vy_ssa_builder *b, vy_loop *loop);
+void vy_build_loop_end(vy_ssa_builder *b, vy_loop *loop);
 /* A loop of one trip around an inlined function: how its early returns get to its end. */
 vy_loop *vy_build_exit_begin(vy_ssa_builder *b, uint32_t function, vy_loc loc);
+/* The same around a segment, with these keys. */
+vy_loop *vy_build_exit_begin_with(vy_ssa_builder *b, const uint32_t *keys, uint32_t count,
+                                  vy_loc loc);
 void vy_build_exit_end(vy_ssa_builder *b, vy_loop *loop);
 void vy_build_return_value(vy_ssa_builder *b, vy_parts value);
+
+/* build_whole.c: the host's steps from `first` on, as control flow. */
+void vy_build_steps(vy_ssa_builder *b, uint32_t first);
 
 #endif

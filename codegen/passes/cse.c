@@ -55,6 +55,7 @@ static bool is_numbered(const vy_ins *ins)
         return false;
     case VY_SSA_PHI:
     case VY_SSA_HOST_INDEX:
+    case VY_SSA_IS_ELEMENT:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_CANONICAL_NAN:
     case VY_SSA_COMPONENT:

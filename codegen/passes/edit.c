@@ -137,8 +137,10 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_BARRIER:
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_SPILL_LOAD:
-    case VY_SSA_RECORD:
+    case VY_SSA_IS_ELEMENT:
         return 0;
+    case VY_SSA_RECORD:
+        return ins->arg[0] ? 2 : 0;
     case VYRE_OP_LOAD:
     case VYRE_OP_ELEMENT:
     case VYRE_OP_TABLE:

@@ -28,6 +28,7 @@ static bool is_free(const vy_ssa *ssa, const vy_ins *ins)
     case VYRE_OP_PARAM:
     case VYRE_OP_LENGTH:
     case VY_SSA_HOST_INDEX:
+    case VY_SSA_IS_ELEMENT:
     case VYRE_OP_BITCAST:
     case VY_SSA_COMPONENT:
         return true;
@@ -53,6 +54,7 @@ static bool can_move(const licm_walk *w, const vy_ins *ins)
     case VYRE_OP_LOAD:
         return vy_constant_memory_has(&w->memory, w->ssa, ins->ref);
     case VY_SSA_HOST_INDEX:
+    case VY_SSA_IS_ELEMENT:
     case VY_SSA_CANONICAL_NAN:
     case VY_SSA_COMPONENT:
     case VY_SSA_COMPOSE:

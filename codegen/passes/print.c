@@ -2,9 +2,9 @@
 #include "codegen/passes/edit.h"
 
 static const char *const own_names[] = {
-    "phi",        "host_index",    "store",       "atomic",     "barrier",
-    "array_zero", "array_load",    "array_store", "spill_load", "spill_store",
-    "record",     "canonical_nan", "component",   "compose",    "subgroup",
+    "phi",        "host_index",  "store",      "atomic",      "barrier", "array_zero",
+    "array_load", "array_store", "spill_load", "spill_store", "record",  "canonical_nan",
+    "component",  "compose",     "subgroup",   "is_element",
 };
 
 static void print_lower(vy_text *out, const char *name)

@@ -25,11 +25,13 @@ typedef enum vy_ssa_op {
     VY_SSA_ARRAY_STORE,         /* private array ref [arg0] = arg1 */
     VY_SSA_SPILL_LOAD,          /* spill word ref of this invocation; 64 bits: ref and ref + 1 */
     VY_SSA_SPILL_STORE,         /* likewise = arg0 */
-    VY_SSA_RECORD,              /* leaves a record at site ref */
-    VY_SSA_CANONICAL_NAN,       /* arg0, or the quiet NaN of its type where it is a NaN */
-    VY_SSA_COMPONENT,           /* component ref of the vector arg0 */
-    VY_SSA_COMPOSE,             /* a vector of arg0, arg1 (, arg2, arg3) */
-    VY_SSA_SUBGROUP,            /* subgroup operation over arg0, arg1; an effect, never moved */
+    VY_SSA_RECORD, /* leaves a record at site ref; where arg0 is there, of pass arg0 and segment
+                      execution arg1, else of those that are pushed */
+    VY_SSA_CANONICAL_NAN, /* arg0, or the quiet NaN of its type where it is a NaN */
+    VY_SSA_COMPONENT,     /* component ref of the vector arg0 */
+    VY_SSA_COMPOSE,       /* a vector of arg0, arg1 (, arg2, arg3) */
+    VY_SSA_SUBGROUP,      /* subgroup operation over arg0, arg1; an effect, never moved */
+    VY_SSA_IS_ELEMENT,    /* bool: an invocation of the only workgroup has an element to run for */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -109,6 +111,20 @@ typedef struct vy_ssa {
  * `arena` itself. */
 vyre_result vy_ssa_build(const vyre_program *program, const vy_split *split, uint32_t segment,
                          vy_arena *arena, vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag);
+
+/* Lowers all segments and passes to one: for a grid of one workgroup. What the host would evaluate
+ * is control flow, a barrier stands where a dispatch would end. It begins at the pass that the
+ * parameter block says and runs at most as many as a pushed index says, or until a pass
+ * leaves the flag zero. Then spill word 0 of each invocation has the passes run and word 1 whether
+ * the flag was zero; a module that begins behind the first pass reads them. */
+vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *split, vy_arena *arena,
+                               vy_arena *scratch, vy_ssa *out_ssa, vyre_diag *diag);
+#define VY_WHOLE_WORD_PASSES    0u
+#define VY_WHOLE_WORD_CONVERGED 1u
+#define VY_WHOLE_WORDS          2u
+/* Pushed indices of such a module: the passes, and a zero that no compiler knows. */
+#define VY_WHOLE_INDEX_PASSES 0u
+#define VY_WHOLE_INDEX_ZERO   1u
 
 /* ---- Passes. Each is one file that says what it needs and keeps. ------------------------------
  */

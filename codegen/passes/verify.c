@@ -587,7 +587,10 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     case VY_SSA_SUBGROUP:
         return subgroup_agrees(v, ins);
     case VY_SSA_RECORD:
-        return ins->ref < program->site_count;
+        return ins->ref < program->site_count &&
+               (!ins->arg[0] || all_like(v, ins, 0, VYRE_TYPE_U32));
+    case VY_SSA_IS_ELEMENT:
+        return ins->type == VYRE_TYPE_BOOL;
     case VY_SSA_BARRIER:
     case VY_SSA_SPILL_STORE:
         return true;

@@ -105,7 +105,8 @@ typedef enum vy_helper {
     VY_HELPER_POW,
     VY_HELPER_RSQRT,
     VY_HELPER_RECIPROCAL,
-    VY_HELPER_RECORD, /* site, linear invocation -> nothing */
+    VY_HELPER_RECORD,    /* site, linear invocation -> nothing */
+    VY_HELPER_RECORD_OF, /* the same as a pair, pass and segment execution as another */
     VY_HELPER_FMA,
     VY_HELPER_ROUND_HALF,  /* f32 -> the nearest f16, as an f32 */
     VY_HELPER_PACK_HALF,   /* f32 that is an f16 -> its 16 bits */
@@ -166,6 +167,7 @@ uint32_t vy_emit_pow(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_rsqrt(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_reciprocal(vy_emitter *emitter, uint32_t a, uint32_t b);
 uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation);
+uint32_t vy_emit_record_of(vy_emitter *emitter, uint32_t what, uint32_t when);
 
 /* ---- The emitter ----------------------------------------------------------------------------- */
 
@@ -369,6 +371,8 @@ uint32_t vy_emit_param(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_binding_length(vy_emitter *emitter, uint32_t binding);
 uint32_t vy_emit_signed_length(vy_emitter *emitter, uint32_t binding);
 uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot);
+/* In a grid of one workgroup. */
+uint32_t vy_emit_is_element(vy_emitter *emitter);
 /* Where module->code stands: a word of the parameter block, a constant of the workgroup's size, an
  * input variable of the entry point, loaded. */
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word);

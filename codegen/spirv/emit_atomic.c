@@ -236,13 +236,10 @@ static uint32_t claim(vy_emitter *emitter, uint32_t word, uint32_t mine)
     return vy_b2(m, SpvOpLogicalOr, was_free, was_mine);
 }
 
-uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation)
+static void record(vy_emitter *emitter, uint32_t site, uint32_t invocation, uint32_t pass,
+                   uint32_t execution)
 {
     vy_module *m = &emitter->module;
-    uint32_t pass = vy_emit_pass(emitter);
-    pass = vy_u2c(m, SpvOpIAdd, pass, 1);
-    uint32_t execution = vy_emit_push_word(emitter, VY_PUSH_EXECUTION);
-    execution = vy_u2c(m, SpvOpIAdd, execution, 1);
     uint32_t inside = vy_module_id(m), done = vy_module_id(m);
     uint32_t is_mine = claim(emitter, VY_RECORD_PASS, pass);
     vy_if(m, is_mine, inside, done, done);
@@ -260,5 +257,27 @@ uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation)
     vy_label(m, written);
     vy_jump(m, done);
     vy_label(m, done);
+}
+
+uint32_t vy_emit_record(vy_emitter *emitter, uint32_t site, uint32_t invocation)
+{
+    vy_module *m = &emitter->module;
+    uint32_t pass = vy_emit_pass(emitter);
+    pass = vy_u2c(m, SpvOpIAdd, pass, 1);
+    uint32_t execution = vy_emit_push_word(emitter, VY_PUSH_EXECUTION);
+    execution = vy_u2c(m, SpvOpIAdd, execution, 1);
+    record(emitter, site, invocation, pass, execution);
+    return 0;
+}
+
+uint32_t vy_emit_record_of(vy_emitter *emitter, uint32_t what, uint32_t when)
+{
+    vy_module *m = &emitter->module;
+    uint32_t type = vy_type_u32(m);
+    uint32_t site = vy_extract(m, type, what, 0), invocation = vy_extract(m, type, what, 1);
+    uint32_t pass = vy_extract(m, type, when, 0), execution = vy_extract(m, type, when, 1);
+    pass = vy_u2c(m, SpvOpIAdd, pass, 1);
+    execution = vy_u2c(m, SpvOpIAdd, execution, 1);
+    record(emitter, site, invocation, pass, execution);
     return 0;
 }

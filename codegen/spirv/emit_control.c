@@ -233,6 +233,17 @@ static void emit_record(vy_emitter *emitter, const vy_ins *ins)
 {
     uint32_t site = vy_const_u32(&emitter->module, ins->ref);
     uint32_t invocation = vy_emit_input(emitter, VY_INPUT_INVOCATION);
+    if (ins->arg[0]) {
+        uint32_t pass = vy_emitter_value(emitter, ins->arg[0], ins->loc);
+        uint32_t execution = vy_emitter_value(emitter, ins->arg[1], ins->loc);
+        uint32_t pair = vy_type_u32_vector(&emitter->module, 2);
+        uint32_t what =
+            vy_value(&emitter->module, SpvOpCompositeConstruct, pair, VY_LIST(site, invocation));
+        uint32_t when =
+            vy_value(&emitter->module, SpvOpCompositeConstruct, pair, VY_LIST(pass, execution));
+        (void)vy_helper_call(emitter, VY_HELPER_RECORD_OF, what, when);
+        return;
+    }
     (void)vy_helper_call(emitter, VY_HELPER_RECORD, site, invocation);
 }
 
@@ -287,6 +298,8 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return emit_phi(emitter, ins, (vyre_type)ins->type);
     case VY_SSA_HOST_INDEX:
         return vy_emit_host_index(emitter, ins->ref);
+    case VY_SSA_IS_ELEMENT:
+        return vy_emit_is_element(emitter);
     case VY_SSA_ATOMIC:
         return vy_emit_atomic(emitter, ins);
     case VY_SSA_ARRAY_LOAD:

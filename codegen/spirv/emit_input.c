@@ -271,3 +271,19 @@ uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot)
     emitter->module.code = code;
     return value;
 }
+
+uint32_t vy_emit_is_element(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    vy_words *code = enter_prologue(emitter);
+    uint32_t type = vy_type_u32(m), is_inside = 0;
+    uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationId);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        uint32_t place = vy_extract(m, type, local, axis);
+        uint32_t count = vy_emit_param_word(emitter, VY_PARAM_ELEMENTS + axis);
+        uint32_t is_below = vy_b2(m, SpvOpULessThan, place, count);
+        is_inside = axis ? vy_b2(m, SpvOpLogicalAnd, is_inside, is_below) : is_below;
+    }
+    emitter->module.code = code;
+    return is_inside;
+}

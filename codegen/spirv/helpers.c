@@ -33,6 +33,7 @@ static const vy_helper_row rows[VY_HELPER_COUNT] = {
     [VY_HELPER_RSQRT] = {"vy_rsqrt", vy_emit_rsqrt, F32, F32, 1, NULL},
     [VY_HELPER_RECIPROCAL] = {"vy_reciprocal", vy_emit_reciprocal, F32, F32, 1, NULL},
     [VY_HELPER_RECORD] = {"vy_record", vy_emit_record, NOTHING, U32, 2, NULL},
+    [VY_HELPER_RECORD_OF] = {"vy_record_of", vy_emit_record_of, NOTHING, U32X2, 2, NULL},
     [VY_HELPER_FMA] = {"vy_fma", NULL, F32, F32, 3, vy_emit_fma},
     [VY_HELPER_ROUND_HALF] = {"vy_round_half", vy_emit_round_half, F32, F32, 1, NULL},
     [VY_HELPER_PACK_HALF] = {"vy_pack_half", vy_emit_pack_half, U32, F32, 1, NULL},

@@ -13,6 +13,7 @@ typedef struct vy_spirv_options {
     bool aliased, debug;
     uint32_t aggregate; /* VYRE_AGGREGATE_* */
     vyre_reconvergence reconvergence;
+    bool whole;                    /* vy_ssa_build_whole: one workgroup for everything */
     bool wide;                     /* vy_variant: addresses of elements are computed in 64 bits */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     const char *entry_name;        /* "main" */

@@ -1,5 +1,6 @@
-/* The entry point for one dispatch per segment: finds the logical workgroup behind the launched
- * one, leaves where there is none, clears the workgroup memory in use, and calls the body. */
+/* The entry point for one dispatch per segment, or for one of all of them: finds the logical
+ * workgroup behind the launched one, leaves where there is none, clears the workgroup memory in
+ * use, and calls the body. */
 #include "codegen/spirv/emit.h"
 
 /* Where the grid is folded, launched workgroups count linearly, x fastest. */
@@ -170,13 +171,15 @@ static void emit(vy_emitter *emitter)
     uint32_t label = vy_module_id(m);
     vy_label(m, label);
     vy_launch launch = launch_of(emitter);
-    uint32_t leaves = is_beyond_grid(emitter, &launch);
-    if (emitter->options->agnostic) {
-        uint32_t beyond = is_beyond_elements(emitter, &launch);
-        leaves = vy_b2(m, SpvOpLogicalOr, leaves, beyond);
+    if (!emitter->options->whole) {
+        uint32_t leaves = is_beyond_grid(emitter, &launch);
+        if (emitter->options->agnostic) {
+            uint32_t beyond = is_beyond_elements(emitter, &launch);
+            leaves = vy_b2(m, SpvOpLogicalOr, leaves, beyond);
+        }
+        uint32_t block = leave_if(m, leaves);
+        clear_shared(emitter, block);
     }
-    uint32_t block = leave_if(m, leaves);
-    clear_shared(emitter, block);
     uint32_t vector = vy_type_u32_vector(m, 3);
     uint32_t group = vy_value(m, SpvOpCompositeConstruct, vector, launch.group, 3);
     (void)vy_value(m, SpvOpFunctionCall, nothing, VY_LIST(emitter->body, group));

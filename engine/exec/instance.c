@@ -41,7 +41,7 @@ void vy_instance_hidden(const vyre_pipeline *p, const vy_instance *in, uint32_t 
                                           : vy_block_piece(&in->lanes[lane].block);
     out[VY_HIDDEN_PARAMS].size = (uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t);
     out[VY_HIDDEN_RECORDS] = vy_block_piece(&in->records);
-    out[VY_HIDDEN_SPILL] = vy_block_piece(&in->spill);
+    out[VY_HIDDEN_SPILL] = vy_block_piece(in->spill.buffer ? &in->spill : &in->state);
     out[VY_HIDDEN_TABLES] = vy_block_piece(&p->tables);
 }
 
@@ -141,7 +141,8 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
     size_t size = job->execution_count * sizeof *job->executions;
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
-           in->choice.is_wide == choice.is_wide && in->execution_count == job->execution_count &&
+           in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
+           in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&

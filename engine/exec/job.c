@@ -2,6 +2,7 @@
 #include "engine/exec/job.h"
 
 #include "engine/exec/bind.h"
+#include "engine/exec/workgroup.h"
 #include "engine/pipeline/limits.h"
 
 #include <stdio.h>
@@ -330,7 +331,10 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
         code = check_hidden(p, job, diag);
         job->is_wide = !job->binder->is_by_handle && vy_job_exceeds_chains(job, p->binding_count);
     }
-    return code == VYRE_OK ? plan_pass(p, scratch, job, diag) : code;
+    if (code == VYRE_OK) {
+        code = plan_pass(p, scratch, job, diag);
+    }
+    return code == VYRE_OK ? vy_workgroup_choose(p, is_recording, job, diag) : code;
 }
 
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,

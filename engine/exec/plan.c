@@ -218,10 +218,32 @@ static void plan_judge(planner *p, uint32_t pass)
     p->plan->judges++;
 }
 
+/* It may touch whatever the segments touch: there is nothing to be saved by knowing it. */
+static void plan_whole(planner *p)
+{
+    const vy_chunk_input *in = p->in;
+    uint64_t bindings = 0;
+    for (uint32_t b = 0; b < in->binding_count; b++) {
+        bindings |= in->alias[b];
+    }
+    uint64_t written = bindings | BIT(VY_MEM_RECORDS) | BIT(VY_MEM_SPILL);
+    use u = {COMPUTE, written | BIT(VY_MEM_BLOCK), written};
+    order(p, &u, 1);
+    vy_command *command = push(p, VY_COMMAND_WHOLE);
+    if (command) {
+        command->pass = in->passes;
+    }
+    p->plan->dispatches++;
+}
+
 static void plan_passes(planner *p)
 {
     const vy_chunk_input *in = p->in;
     if (in->count == 0 || in->passes == 0) {
+        return;
+    }
+    if (in->is_whole) {
+        plan_whole(p);
         return;
     }
     bool ends_pass = in->first + in->count == in->execution_count;
@@ -232,6 +254,20 @@ static void plan_passes(planner *p)
         if (in->until >= 0 && ends_pass) {
             plan_judge(p, pass);
         }
+    }
+}
+
+/* The first invocation's words, to where STATE's would lie. */
+static void plan_whole_state(planner *p)
+{
+    for (uint32_t i = 0; i < VY_WHOLE_STATE_WORDS; i++) {
+        vy_command copy = {.kind = VY_COMMAND_COPY,
+                           .target = VY_MEM_READBACK,
+                           .source = VY_MEM_SPILL,
+                           .source_offset = i * p->in->whole_stride,
+                           .target_offset = p->in->state_offset + p->in->whole_targets[i],
+                           .size = sizeof(uint32_t)};
+        plan_transfer(p, &copy);
     }
 }
 
@@ -274,7 +310,9 @@ bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_
     plan_passes(&p);
     stamp(&p, VY_TIME_LAST);
     plan_transfers(&p, input->epilogue, input->epilogue_count);
-    if (input->reads_state) {
+    if (input->reads_state && input->is_whole) {
+        plan_whole_state(&p);
+    } else if (input->reads_state) {
         vy_command copy = {.kind = VY_COMMAND_COPY,
                            .target = VY_MEM_READBACK,
                            .source = VY_MEM_STATE,

@@ -9,6 +9,8 @@
 /* A chunk is short enough for a display's watchdog, and its command buffer for memory. */
 #define VY_CHUNK_DISPATCHES 4096u
 
+#define VY_WHOLE_STATE_WORDS 2u /* vy_kernel_whole_words: passes, whether it converged */
+
 #define VY_MAX_LANES 2u /* chunks in flight of one dispatch */
 
 /* Memory, as commands and hazards name it: bindings are 0 .. 23, the numbers are bits of masks. */
@@ -34,7 +36,8 @@ typedef enum vy_command_kind {
     VY_COMMAND_COPY,
     VY_COMMAND_TIMESTAMP,
     VY_COMMAND_CRUMB, /* notes in host memory which dispatch comes next */
-    VY_COMMAND_GRID   /* writes the arguments and the parameter block by `grid from` */
+    VY_COMMAND_GRID,  /* writes the arguments and the parameter block by `grid from` */
+    VY_COMMAND_WHOLE  /* all executions of `pass` passes by one dispatch */
 } vy_command_kind;
 
 enum {
@@ -82,6 +85,7 @@ typedef struct vy_chunk_input {
     uint32_t grid;  /* ... this binding */
     bool serialize; /* a barrier before everything: for debugging */
     bool has_crumbs;
+    bool is_whole;  /* one dispatch runs all of the chunk's passes and writes SPILL */
     bool is_direct; /* parameter blocks are read where the host wrote them */
     bool has_timestamps;
     /* FILL and COPY, before the first pass and after the last. */
@@ -91,7 +95,10 @@ typedef struct vy_chunk_input {
      * where it holds whole ones. */
     uint32_t first, count, passes;
     bool is_start;    /* holds the first pass: its dispatches are direct */
-    bool reads_state; /* STATE is copied to READBACK at the end, byte state_offset */
+    bool reads_state; /* STATE is copied to READBACK at the end, byte state_offset; of a whole
+                         chunk the two words that SPILL has of it */
+    /* Of a whole chunk: bytes between the words of SPILL, and where in the state they go. */
+    uint64_t whole_stride, whole_targets[VY_WHOLE_STATE_WORDS];
     uint64_t state_offset, state_size;
     uint64_t host_reads; /* what the host reads after it where it lies: READBACK, bindings */
     vy_border before, after;

@@ -134,13 +134,29 @@ static void record_dispatch(recorder *r, const vy_command *command)
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
     bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM);
-    push(r, layout, 0, vy_pipeline_push_words(p, execution->segment), command, execution);
+    push(r, layout, 0, vy_pipeline_push_words(p, in->choice, execution->segment), command,
+         execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
     } else {
         p->device->vk.vkCmdDispatchIndirect(r->commands, in->state.buffer,
                                             VY_STATE_ARGUMENTS * sizeof(uint32_t));
     }
+    end_label(r);
+}
+
+/* Everything in one dispatch; the first index says how many passes. */
+static void record_whole(recorder *r, const vy_command *command)
+{
+    vyre_pipeline *p = r->pipeline;
+    const vy_instance *in = r->instance;
+    const vy_command none = {.kind = VY_COMMAND_WHOLE};
+    const vy_execution passes = {.indices = {command->pass}};
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
+    begin_label(r, vyre_kernel_name(p->kernel));
+    bind(r, vy_pipeline_get(p, in->choice, 0), layout, VY_SET_PROGRAM);
+    push(r, layout, 0, vy_pipeline_push_words(p, in->choice, 0), &none, &passes);
+    p->device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
 
@@ -243,6 +259,9 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
         case VY_COMMAND_DISPATCH_INDIRECT:
             record_dispatch(&r, command);
             break;
+        case VY_COMMAND_WHOLE:
+            record_whole(&r, command);
+            break;
         case VY_COMMAND_JUDGE:
             record_engine(&r, VY_SET_JUDGE, command);
             break;
@@ -272,10 +291,10 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     recorder r = {.pipeline = p, .instance = in, .commands = commands};
     /* Nothing is touched, but layers that look at what is bound cannot know. */
     static const vy_barrier between = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_COMPUTE};
-    for (uint32_t s = 0; s < p->segment_count; s++) {
+    for (uint32_t s = 0; s < vy_pipeline_modules(p, in->choice); s++) {
         vy_cmd_barrier(device, commands, &between);
         bind(&r, vy_pipeline_get(p, in->choice, s), layout, VY_SET_PROGRAM);
-        push(&r, layout, 0, vy_pipeline_push_words(p, s), &command, NULL);
+        push(&r, layout, 0, vy_pipeline_push_words(p, in->choice, s), &command, NULL);
         device->vk.vkCmdDispatch(commands, 0, 0, 0);
     }
     vyre_interface interface = in->choice.interface;

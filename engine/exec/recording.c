@@ -319,8 +319,8 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
     vyre_pipeline *p = r->pipeline;
     vyre_device *device = p->device;
     const vy_job *job = &r->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
-                        job->is_wide};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded, job->is_wide,
+                        false};
     vy_moves_list(p, job, &r->moves);
     vyre_result code = check_passes(r, diag);
     if (code == VYRE_OK) {

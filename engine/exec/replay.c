@@ -1,6 +1,8 @@
 /* Chunks: which comes next, its recording, its submission, and what it left. */
 #include "engine/exec/replay.h"
 
+#include "engine/exec/workgroup.h"
+
 #include <string.h>
 
 #define CRUMB_SIZE ((uint64_t)2 * sizeof(uint32_t))
@@ -8,6 +10,11 @@
 static bool has_until(const vy_replay *r)
 {
     return r->pipeline->has_until;
+}
+
+static bool is_whole(const vy_replay *r)
+{
+    return r->instance->choice.is_whole;
 }
 
 void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *instance,
@@ -25,6 +32,7 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .grid = pipeline->grid_from >= 0 ? (uint32_t)pipeline->grid_from : 0,
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
+        .is_whole = instance->choice.is_whole,
         .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };
 }
@@ -123,6 +131,9 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
     input->is_start = key->is_start;
     input->reads_state = r->pipeline->has_state && key->passes > 0;
     input->state_offset = vy_instance_state_readback(key->lane);
+    input->whole_stride = r->whole_stride;
+    input->whole_targets[0] = VY_STATE_PASSES * sizeof(uint32_t);
+    input->whole_targets[1] = VY_STATE_CONVERGED * sizeof(uint32_t);
     input->host_reads =
         vy_moves_host_reads(&in->moves, input->reads_state || input->epilogue_count > 0);
     input->before = VY_BORDER_ENGINE;
@@ -192,6 +203,14 @@ static vy_chunk_key next_chunk(const vy_replay *r)
     }
     uint32_t most = vy_chunk_passes(executions, has_until(r));
     uint32_t left = r->limit - r->pass;
+    if (is_whole(r)) {
+        most = vy_workgroup_passes(executions);
+        key.count = executions;
+        key.passes = left < most ? left : most;
+        /* Each may be the last one. */
+        key.has_epilogue = has_until(r) || key.passes == left;
+        return key;
+    }
     if (executions > VY_CHUNK_DISPATCHES) {
         /* A pass is cut into pieces. */
         uint32_t rest = executions - r->execution;
@@ -339,6 +358,15 @@ static void join_batches(const vy_replay *r, pending *list)
     list->count = 1;
 }
 
+static bool is_any_busy(const vy_replay *r)
+{
+    bool is_any = false;
+    for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
+        is_any = is_any || r->flights[l].is_busy;
+    }
+    return is_any;
+}
+
 /* Submits as many chunks as there are lanes free, in one call. */
 static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
 {
@@ -351,16 +379,19 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         if (is_converged(r) && r->flights[lane].is_busy) {
             lane = (lane + 1) % VY_MAX_LANES;
         }
-        if (r->flights[lane].is_busy || !find_next(r, &key)) {
+        /* A launch goes on until it has converged: what would follow it is rarely needed. */
+        bool waits = is_whole(r) && has_until(r) && is_any_busy(r);
+        if (waits || r->flights[lane].is_busy || !find_next(r, &key)) {
             break;
         }
         code = make_ready(r, lane, &key, report, diag);
         if (code == VYRE_OK) {
-            add_batch(r, &list, lane, r->chunk == 0, key.has_epilogue != 0);
+            bool is_last = key.has_epilogue && (!key.passes || key.passes == r->limit - r->pass);
+            add_batch(r, &list, lane, r->chunk == 0, is_last);
             r->flights[lane].is_busy = true;
             advance_place(r, &key);
             r->chunk++;
-            r->is_sent = key.has_epilogue != 0;
+            r->is_sent = is_last;
         }
     }
     uint64_t values[VY_MAX_BATCHES] = {0};
@@ -393,6 +424,9 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
 
 uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
 {
+    if (job->is_whole) {
+        return job->shape.passes <= vy_workgroup_passes(job->dispatch_count) ? 1 : VY_MAX_LANES;
+    }
     uint64_t dispatches = (uint64_t)job->dispatch_count * job->shape.passes;
     bool is_one = p->has_until ? job->shape.passes <= 1 || job->dispatch_count == 0
                                : dispatches <= VY_CHUNK_DISPATCHES;
@@ -443,7 +477,14 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
             return code;
         }
         vy_report_state(r->instance, lane, r->state);
+        if (is_whole(r)) {
+            r->state[VY_STATE_DONE] = r->state[VY_STATE_CONVERGED];
+            /* Its outputs are there, and the host waits for nothing more. */
+            r->is_sent = r->is_sent ||
+                         (is_converged(r) && flight->has_epilogue && !r->signal_count && !r->after);
+        }
     }
+    r->launches += is_whole(r) && flight->passes > 0;
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
     bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
@@ -517,7 +558,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
             r->state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report->passes_saved = r->limit - report->passes;
     }
-    report->dispatches_executed = (uint64_t)report->passes * executions;
+    report->dispatches_executed = is_whole(r) ? r->launches : (uint64_t)report->passes * executions;
     vy_report_grid(r->pipeline, r->state, report);
     if (r->has_first) {
         report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);

@@ -1,4 +1,5 @@
-/* The strategy that is always possible: a dispatch for each segment and pass, in chunks of recorded
+/* The strategy that is always possible, and the chunks of the strategy workgroup beside it, which
+ * are one dispatch each: a dispatch for each segment and pass, in chunks of recorded
  * commands that are submitted as often as needed. Without `until` a dispatch is as few chunks as
  * the limit of dispatches allows, two in flight; with it they grow 1, 2, 4, ..., and one is
  * submitted ahead of the one that runs, so that what is submitted in vain after convergence is at
@@ -24,6 +25,8 @@ typedef struct vy_replay {
     bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;
+    uint64_t whole_stride; /* of the strategy workgroup: bytes between words of its SPILL */
+    uint64_t launches;     /* of the strategy workgroup: chunks with passes that have ended */
     vy_flight flights[VY_MAX_LANES];
     uint32_t lane_passes_base[VY_MAX_LANES]; /* what a lane's blocks say */
     bool is_sent;    /* the last chunk, with the epilogue and the host's signals, was submitted */

@@ -29,8 +29,8 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
     vy_job *job = &run->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
-                        job->is_wide};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded, job->is_wide,
+                        job->is_whole};
     vy_moves_list(p, job, &run->moves);
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
@@ -94,11 +94,12 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
                                   .instance = run->instance,
                                   .limit = run->job.shape.passes,
                                   .is_timed = (params->flags & VYRE_DISPATCH_TIMED) != 0,
+                                  .whole_stride = run->job.shape.invocations * sizeof(uint32_t),
                                   .label = run->label};
         code = take_sync(run, params->sync, diag);
     }
     if (code == VYRE_OK) {
-        run->report.strategy = "replay";
+        run->report.strategy = run->job.is_whole ? "workgroup" : "replay";
         run->report.bindings = run->job.binder->name;
         run->report.is_folded = run->job.shape.is_folded;
         memcpy(run->report.groups, run->job.shape.groups, sizeof run->report.groups);

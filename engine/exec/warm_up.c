@@ -54,8 +54,7 @@ static vyre_result warm_choice(vyre_pipeline *p, vy_choice choice, vyre_diag *di
 static bool exists(vyre_pipeline *p, vy_choice choice)
 {
     vy_mutex_lock(&p->mutex);
-    bool does =
-        p->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide] != NULL;
+    bool does = p->variants[vy_choice_index(choice)] != NULL;
     vy_mutex_unlock(&p->mutex);
     return does;
 }

@@ -14,7 +14,7 @@ bool vy_limits_has_hidden(const vyre_kernel *kernel, uint32_t hidden)
     case VY_HIDDEN_RECORDS:
         return vy_kernel_site_count(kernel) > 0;
     case VY_HIDDEN_SPILL:
-        return vyre_kernel_spill_size(kernel) > 0;
+        return vyre_kernel_spill_size(kernel) > 0 || vy_kernel_whole_words(kernel) > 0;
     case VY_HIDDEN_TABLES:
         (void)vy_kernel_tables(kernel, &tables);
         return tables > 0;

@@ -154,7 +154,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 static VkPipeline **variant_of(vyre_pipeline *p, vy_choice choice)
 {
-    return &p->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide];
+    return &p->variants[vy_choice_index(choice)];
 }
 
 static uint32_t list_count(const vyre_pipeline *p)
@@ -169,13 +169,16 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
                         .is_folded = choice.is_folded,
                         .subgroup_size = p->subgroup_size,
                         .is_full = p->has_full_subgroups,
-                        .label = vy_kernel_get_segment(p->kernel, segment)->label};
-    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide};
+                        .label = choice.is_whole
+                                     ? vyre_kernel_name(p->kernel)
+                                     : vy_kernel_get_segment(p->kernel, segment)->label};
+    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide, choice.is_whole};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
         /* The same in all variants, apart from the address of the block. */
-        p->push_words[segment] |= vy_kernel_push_words(shader.words, shader.word_count);
+        uint32_t *reads = choice.is_whole ? &p->whole_push_words : &p->push_words[segment];
+        *reads |= vy_kernel_push_words(shader.words, shader.word_count);
         code = vy_shader_create(p->device, &p->layouts[choice.interface], &shader,
                                 &(*variant_of(p, choice))[segment], diag);
     }
@@ -208,7 +211,7 @@ vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *d
         *variant = vy_alloc_zeroed(&p->allocator, list_count(p), sizeof **variant);
         code = *variant ? VYRE_OK : vy_diag_no_memory(diag);
     }
-    for (uint32_t s = 0; code == VYRE_OK && s < p->segment_count; s++) {
+    for (uint32_t s = 0; code == VYRE_OK && s < vy_pipeline_modules(p, choice); s++) {
         if (!(*variant)[s]) {
             code = make_segment(p, choice, s, diag);
         }
@@ -219,13 +222,17 @@ vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *d
 
 VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
 {
-    return p
-        ->variants[choice.interface][choice.is_aliased][choice.is_folded][choice.is_wide][segment];
+    return p->variants[vy_choice_index(choice)][segment];
 }
 
-uint32_t vy_pipeline_push_words(const vyre_pipeline *p, uint32_t segment)
+uint32_t vy_pipeline_modules(const vyre_pipeline *p, vy_choice choice)
 {
-    return p->push_words[segment];
+    return choice.is_whole && p->segment_count ? 1 : p->segment_count;
+}
+
+uint32_t vy_pipeline_push_words(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
+{
+    return choice.is_whole ? p->whole_push_words : p->push_words[segment];
 }
 
 void vy_pipeline_detach(vyre_pipeline *p)

@@ -37,18 +37,25 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 #define VY_INTERFACES 2u /* of vyre_interface */
 
-#define VY_CHOICES (VY_INTERFACES * 8u)
+#define VY_CHOICES (VY_INTERFACES * 16u)
 
 /* Which words, made how. */
 typedef struct vy_choice {
     vyre_interface interface;
     bool is_aliased, is_folded, is_wide;
+    bool is_whole; /* the one module of the strategy workgroup */
 } vy_choice;
 /* All of them, in some order. */
 static inline vy_choice vy_choice_get(uint32_t index)
 {
-    return (vy_choice){(vyre_interface)(index / 8), (index & 4) != 0, (index & 2) != 0,
-                       (index & 1) != 0};
+    return (vy_choice){(vyre_interface)(index / 16), (index & 4) != 0, (index & 2) != 0,
+                       (index & 1) != 0, (index & 8) != 0};
+}
+
+static inline uint32_t vy_choice_index(vy_choice choice)
+{
+    return (uint32_t)choice.interface * 16u + choice.is_whole * 8u + choice.is_aliased * 4u +
+           choice.is_folded * 2u + choice.is_wide;
 }
 
 struct vyre_pipeline {
@@ -72,9 +79,10 @@ struct vyre_pipeline {
 
     vy_mutex mutex; /* of what follows */
     vy_layout layouts[VY_INTERFACES];
-    VkPipeline *variants[VY_INTERFACES][2][2][2]; /* aliased, folded, wide; by segment */
-    uint32_t *push_words;                         /* by segment: bits of those that it reads */
-    vy_instance *idle;                            /* replay instances, last used first */
+    VkPipeline *variants[VY_CHOICES]; /* by vy_choice_index; by segment */
+    uint32_t *push_words;             /* by segment: bits of those that it reads */
+    uint32_t whole_push_words;        /* of the module for all segments */
+    vy_instance *idle;                /* replay instances, last used first */
     uint32_t idle_count, busy_count;
     struct vyre_recording *recordings; /* alive or awaiting retirement */
     struct vyre_recording *idle_recordings;
@@ -90,8 +98,10 @@ struct vyre_pipeline {
 vyre_result vy_pipeline_prepare(vyre_pipeline *pipeline, vy_choice choice, vyre_diag *diag);
 /* Of a choice that was prepared. */
 VkPipeline vy_pipeline_get(const vyre_pipeline *pipeline, vy_choice choice, uint32_t segment);
-/* Bits by word of the push constants that the segment reads. */
-uint32_t vy_pipeline_push_words(const vyre_pipeline *pipeline, uint32_t segment);
+/* How many modules a choice has: one for each segment, or one for all. */
+uint32_t vy_pipeline_modules(const vyre_pipeline *pipeline, vy_choice choice);
+/* Bits by word of the push constants that the segment's module reads. */
+uint32_t vy_pipeline_push_words(const vyre_pipeline *pipeline, vy_choice choice, uint32_t segment);
 /* Destroys everything of Vulkan's; nothing is in flight. */
 void vy_pipeline_detach(vyre_pipeline *pipeline);
 

@@ -77,6 +77,16 @@ typedef struct vyre_binding {
 
 struct vyre_host_sync; /* vulkan.h */
 
+/* How a dispatch's segments and passes get to the device. Results are the same. */
+typedef enum vyre_strategy {
+    VYRE_STRATEGY_AUTO,   /* the library's choice: replay, for now */
+    VYRE_STRATEGY_REPLAY, /* a dispatch for each segment and pass; always possible */
+    /* One dispatch of one workgroup, with barriers between segments and passes: for grids of one
+     * workgroup, where a step then costs a tenth or less. INVALID_ARGUMENT with the reason where it
+     * is not possible. The first such dispatch of a pipeline compiles a module. */
+    VYRE_STRATEGY_WORKGROUP
+} vyre_strategy;
+
 /* Every `out` is taken for NULL: results stay on the device. */
 #define VYRE_DISPATCH_NO_READBACK 1u
 /* The report has the device's times, which costs some microseconds. */
@@ -113,11 +123,13 @@ typedef struct vyre_dispatch_params {
      * many.
      */
     uint32_t max_groups;
+    vyre_strategy strategy; /* of recordings and sequences always replay */
 } vyre_dispatch_params;
 
 static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 {
-    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
+    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0,
+                                 0, 0, 0, 0, 0, 0,         0,         VYRE_STRATEGY_AUTO};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -127,7 +139,7 @@ static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 #define VYRE_NS_NONE UINT64_MAX /* a time that was not measured */
 
 typedef struct vyre_report {
-    const char *strategy; /* "replay" */
+    const char *strategy; /* "replay", "workgroup" */
     const char *bindings; /* "address", "push descriptor", "descriptor set" */
     uint32_t passes;      /* that ran */
     vyre_convergence convergence;

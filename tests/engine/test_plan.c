@@ -47,7 +47,7 @@ static void touch(setup *s, uint32_t segment, uint64_t reads, uint64_t writes)
 }
 
 /* The commands as letters: D dispatch, I indirect, J judge, B barrier, F fill, C copy, T timestamp,
- * K crumb, G grid.
+ * K crumb, G grid, W whole.
  */
 static const char *letters(setup *s)
 {
@@ -55,7 +55,7 @@ static const char *letters(setup *s)
     assert_true(vy_chunk_plan_build(&s->input, &s->arena, &s->plan));
     assert_true(s->plan.commands.count < sizeof text);
     for (uint32_t i = 0; i < s->plan.commands.count; i++) {
-        text[i] = "BDIJFCTKG"[s->plan.commands.data[i].kind];
+        text[i] = "BDIJFCTKGW"[s->plan.commands.data[i].kind];
     }
     text[s->plan.commands.count] = 0;
     return text;
@@ -369,6 +369,43 @@ static void test_plan_chunks_hold_a_bounded_number(void **state)
     finish(&s);
 }
 
+/* One dispatch for everything, whatever the segments are; the state comes from what it wrote. */
+static void test_plan_of_one_workgroup_is_one_dispatch(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        touch(&s, i, 1u << (i & 1), 1u << (~i & 1));
+    }
+    s.input.until = 3;
+    s.input.is_whole = true;
+    s.input.passes = 700;
+    s.input.reads_state = true;
+    s.input.state_offset = 64;
+    s.input.state_size = 48;
+    s.input.whole_stride = 256;
+    s.input.whole_targets[0] = 0;
+    s.input.whole_targets[1] = 4;
+    vy_command fill = {.kind = VY_COMMAND_FILL, .target = 2, .size = 4};
+    vy_command copy = {.kind = VY_COMMAND_COPY, .source = 1, .target = VY_MEM_READBACK, .size = 8};
+    s.input.prologue = &fill;
+    s.input.epilogue = &copy;
+    s.input.prologue_count = s.input.epilogue_count = 1;
+    assert_string_equal(letters(&s), "FBWBCCC");
+    assert_int_equal(s.plan.dispatches, 1);
+    assert_int_equal(s.plan.judges, 0);
+    assert_int_equal(s.plan.commands.data[2].pass, 700);
+    for (uint32_t i = 0; i < 2; i++) {
+        const vy_command *word = &s.plan.commands.data[5 + i];
+        assert_int_equal(word->source, VY_MEM_SPILL);
+        assert_int_equal(word->source_offset, 256 * i);
+        assert_int_equal(word->target_offset, 64 + 4 * i);
+        assert_int_equal(word->size, 4);
+    }
+    finish(&s);
+}
+
 /* An allocator that fails from its n-th call on. */
 static void *fail_after(void *user, void *old, size_t old_size, size_t new_size)
 {
@@ -418,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_plan_serializes_on_demand),
         cmocka_unit_test(test_plan_stamps_four_times),
         cmocka_unit_test(test_plan_chunks_hold_a_bounded_number),
+        cmocka_unit_test(test_plan_of_one_workgroup_is_one_dispatch),
         cmocka_unit_test(test_plan_survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,6 +279,13 @@ static bool bind(run *r, vyre_binding *bindings)
     return true;
 }
 
+static bool can_be_whole(const run *r)
+{
+    const uint32_t *groups = r->wanted.groups;
+    return !vy_kernel_workgroup_hindrance(r->kernel) && groups[0] == 1 && groups[1] == 1 &&
+           groups[2] == 1;
+}
+
 static bool dispatch(run *r)
 {
     vyre_pipeline_params pipeline_params;
@@ -308,9 +315,17 @@ static bool dispatch(run *r)
     } else if (r->info->grid == VY_GRID_ELEMENTS) {
         memcpy(params.elements, r->info->elements, sizeof params.elements);
     }
+    if (r->mode->whole && can_be_whole(r)) {
+        params.strategy = VYRE_STRATEGY_WORKGROUP;
+    }
     if (vyre_dispatch(r->pipeline, &params, &r->report, &r->diag) != VYRE_OK) {
         return fail(r, "dispatch");
     }
+    bool is_whole = strcmp(r->report.strategy, "workgroup") == 0;
+    if (is_whole != (params.strategy == VYRE_STRATEGY_WORKGROUP)) {
+        return broken(r, "the strategy is not the one asked for");
+    }
+    r->out->is_whole = is_whole;
     return true;
 }
 

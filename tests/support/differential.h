@@ -15,6 +15,7 @@ typedef struct vy_mode {
     bool debug;     /* names and lines in the words */
     bool resident;  /* resident buffers, not borrowed memory */
     bool joined;    /* atomics, within subgroups: maximal reconvergence */
+    bool whole;     /* as one workgroup, where the program and its grid allow it */
 } vy_mode;
 
 /* The mode of a seed, among those that the device has. */
@@ -45,6 +46,7 @@ typedef struct vy_hooks {
 
 typedef struct vy_comparison {
     vy_verdict verdict;
+    bool is_whole;      /* it ran as one workgroup */
     char message[1024]; /* what differs first, or which step failed */
 } vy_comparison;
 

@@ -35,12 +35,12 @@ vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
 
 void vy_mode_print(const vy_mode *mode, char *out, size_t size)
 {
-    snprintf(out, size, "%s, %s%s%s%s%s%s",
+    snprintf(out, size, "%s, %s%s%s%s%s%s%s",
              mode->interface == VYRE_INTERFACE_ADDRESS ? "address" : "descriptor",
              mode->target == VYRE_TARGET_VULKAN_1_3 ? "vulkan1.3" : "vulkan1.2",
              mode->aliased ? ", aliased" : "", mode->optimised ? ", spirv-opt -O" : "",
              mode->debug ? ", names" : "", mode->resident ? ", resident" : "",
-             mode->joined ? ", joined atomics" : "");
+             mode->joined ? ", joined atomics" : "", mode->whole ? ", one workgroup" : "");
 }
 
 /* ---- spirv-opt --------------------------------------------------------------------------------

@@ -84,8 +84,8 @@ static void test_run_refuses_command_lines(void **state)
         {{"twice.vyre", "--repeat", "0"}, "--repeat takes a number"},
         {{"twice.vyre", "--warmup", "-1"}, "--warmup takes a number"},
         {{"twice.vyre", "--strategy", "persistent"}, "not available yet"},
-        {{"twice.vyre", "--strategy", "workgroup"}, "not available yet"},
-        {{"twice.vyre", "--strategy", "fast"}, "--strategy takes auto or replay"},
+        {{"twice.vyre", "--strategy", "fast"}, "--strategy takes auto, replay or workgroup"},
+        {{"--examples", "twice.vyre", "--strategy", "workgroup"}, "not --examples"},
         {{"twice.vyre", "--interface", "x"}, "--interface takes auto, descriptor or address"},
         {{"--examples", "twice.vyre", "--interface", "address"}, "not --examples"},
         {{"twice.vyre", "--reference", "--check"}, "--reference runs on no device"},
@@ -360,6 +360,13 @@ static void test_run_on_a_device(void **state)
                               "--report", "--interface", "descriptor", NULL),
                      0);
     assert_file_has("out", "descriptor, ");
+    assert_int_equal(run_tool("vyre-run", "twice.vyre", "--in", "x[3]=random:3", "--check",
+                              "--report", "--strategy", "workgroup", NULL),
+                     0);
+    assert_file_has("out", "strategy: workgroup\n");
+    assert_fails(1, "more than one workgroup",
+                 run_tool("vyre-run", "twice.vyre", "--in", "x[1000]=random:3", "--strategy",
+                          "workgroup", NULL));
     assert_int_equal(run_tool("vyre-run", "exp.vyre", "--check", NULL), 0);
     assert_file_has("out", "ULP, which exp allows\n");
     assert_fails(1, "trap 7, first in pass 1, segment 0, invocation 3",

@@ -364,7 +364,8 @@ vyre_result vy_run_data_make(const vyre_program *program, const vy_run_spec *spe
 {
     *out_data = (vy_run_data){.buffer_count = program->binding_count,
                               .passes = spec->passes,
-                              .max_groups = spec->max_groups};
+                              .max_groups = spec->max_groups,
+                              .strategy = spec->strategy};
     memcpy(out_data->groups, spec->groups, sizeof out_data->groups);
     memcpy(out_data->elements, spec->elements, sizeof out_data->elements);
     memcpy(out_data->workgroup, spec->workgroup, sizeof out_data->workgroup);

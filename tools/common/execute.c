@@ -169,6 +169,7 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     params.param_count = data->param_words;
     params.passes = data->passes;
     params.max_groups = data->max_groups;
+    params.strategy = data->strategy;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     status = vyre_dispatch(ready->pipeline, &params, out_report, diag);

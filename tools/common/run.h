@@ -41,6 +41,7 @@ typedef struct vy_run_spec {
     VY_VEC(vy_assignment) inputs, params, sizes, outputs;
     uint32_t groups[3], elements[3], workgroup[3]; /* 0: not given */
     uint32_t passes, max_groups;
+    vyre_strategy strategy;
     double tolerance;   /* ULP; below 0: not given */
     const char *beside; /* files are relative to this file's folder; NULL: to the working folder */
 } vy_run_spec;
@@ -70,6 +71,7 @@ typedef struct vy_run_data {
     uint32_t *params; /* words, as a dispatch takes them */
     uint32_t param_words;
     uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
+    vyre_strategy strategy;
     uint64_t invocations;
 } vy_run_data;
 

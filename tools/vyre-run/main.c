@@ -46,7 +46,7 @@ static const vy_option own_options[] = {
      "a power of two to 128 (default: 32; with a device, as that has them)"},
     {"--validate", OPTION_VALIDATE, NULL,
      "run under the Vulkan validation layer; any complaint is a failure"},
-    {"--strategy", OPTION_STRATEGY, "auto|replay", "how the device runs the segments"},
+    {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup", "how the device runs the segments"},
     {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
      "how shaders reach their buffers (default: by address where the device\n"
      "can, and by descriptor under validation)"},
@@ -133,6 +133,21 @@ static int take_interface(FILE *err, const char *value, vyre_binding_mode *out)
                          value);
 }
 
+static int take_strategy(FILE *err, const char *value, vyre_strategy *out)
+{
+    static const char *const names[] = {[VYRE_STRATEGY_AUTO] = "auto",
+                                        [VYRE_STRATEGY_REPLAY] = "replay",
+                                        [VYRE_STRATEGY_WORKGROUP] = "workgroup"};
+    static const char *const later[] = {"persistent", NULL};
+    for (uint32_t i = 0; i < VY_COUNT_OF(names); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            *out = (vyre_strategy)i;
+            return -1;
+        }
+    }
+    return refuse_choice(err, "--strategy", value, later, "auto, replay or workgroup");
+}
+
 static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 {
     if (!vy_parse_u32(value, 1, 128, out) || (*out & (*out - 1))) {
@@ -145,7 +160,6 @@ static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
-    static const char *const strategies[] = {"workgroup", "persistent", NULL};
     bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
                      [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
                      [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
@@ -157,9 +171,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->device = value;
         return -1;
     case OPTION_STRATEGY:
-        return strcmp(value, "auto") && strcmp(value, "replay")
-                   ? refuse_choice(err, "--strategy", value, strategies, "auto or replay")
-                   : -1;
+        return take_strategy(err, value, &c->spec.strategy);
     case OPTION_INTERFACE:
         return take_interface(err, value, &c->bindings);
     case OPTION_REPEAT:
@@ -241,6 +253,9 @@ static int check_command(const command *c, FILE *err)
     }
     if (c->examples && c->bindings != VYRE_BINDINGS_AUTO) {
         return vy_tool_usage(err, "vyre-run", "--interface is for a single run, not --examples");
+    }
+    if (c->examples && spec->strategy != VYRE_STRATEGY_AUTO) {
+        return vy_tool_usage(err, "vyre-run", "--strategy is for a single run, not --examples");
     }
     return -1;
 }
