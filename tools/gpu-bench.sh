@@ -51,7 +51,8 @@ while [ $# -gt 0 ]; do
     --quick) quick=(--quick) ;;
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
-    launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | fixpoint | compile)
+    launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | \
+        fixpoint | compile)
         groups+=("$1")
         ;;
     *) fail_usage "unknown argument: $1" ;;
@@ -61,7 +62,8 @@ done
 case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;; esac
 case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
 [ ${#groups[@]} -gt 0 ] ||
-    groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint compile)
+    groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint
+        compile)
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD
