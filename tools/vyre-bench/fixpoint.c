@@ -223,6 +223,18 @@ static vyre_result add_exact(bench *b, bench_case *c, chain_list *list, uint32_t
     return result == VYRE_OK ? chain_add_peer(b, c, list, &params, diag) : result;
 }
 
+/* One dispatch of one workgroup. */
+static vyre_result add_whole(bench *b, bench_case *c, until *u, uint32_t passes, vyre_diag *diag)
+{
+    vyre_result result = until_make(u, b, 1, passes, diag);
+    u->dispatch.strategy = VYRE_STRATEGY_WORKGROUP;
+    if (result == VYRE_OK) {
+        (void)bench_series_vyre(c, "until nothing changes, in one workgroup", b->device,
+                                sample_until, check_until, u);
+    }
+    return result;
+}
+
 /* What the program is meant to reach: its own passes where their number is known before. */
 static void set_target(bench_case *c, const until *u)
 {
@@ -239,7 +251,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
         return vy_diag_no_memory(diag);
     }
     chain_list list = {.count = 0};
-    until own = {.bench = b};
+    until own = {.bench = b}, whole = {.bench = b};
     vulkan_until submissions = {.count = groups * BENCH_GROUP_SIZE, .last = passes};
     vulkan_until loop = submissions;
     bench_case_size(c, "workgroups", groups);
@@ -257,6 +269,9 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
     if (result == VYRE_OK && groups == 1) {
         result = add_vulkan(b, c, &loop, true, diag);
     }
+    if (result == VYRE_OK && groups == 1) {
+        result = add_whole(b, c, &whole, passes, diag);
+    }
     add_cuda(b, c, groups, passes);
     if (result == VYRE_OK) {
         result = bench_measure(b, c, diag);
@@ -266,6 +281,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
         set_target(c, &own);
     }
     until_finish(&own);
+    until_finish(&whole);
     vulkan_finish(&submissions);
     vulkan_finish(&loop);
     chain_list_finish(&list);
