@@ -142,9 +142,9 @@ static void test_docs_renderer_is_a_program_that_runs(void **state)
 }
 
 static const char *const documents[] = {
-    "README.md",         "docs/engine.md",          "docs/language.md", "docs/measurements.md",
-    "docs/renderer.md",  "docs/spirv-interface.md", "docs/passes.md",   "docs/tools.md",
-    "docs/megakernel.md"};
+    "README.md",          "docs/engine.md",          "docs/language.md", "docs/measurements.md",
+    "docs/renderer.md",   "docs/spirv-interface.md", "docs/passes.md",   "docs/tools.md",
+    "docs/megakernel.md", "docs/performance.md"};
 #define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
 
 static void test_docs_links_lead_somewhere(void **state)
