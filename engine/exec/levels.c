@@ -64,7 +64,7 @@ bool vy_levels_order(const vy_chunk_input *in, uint32_t passes, vy_arena *arena,
     find_used(in, &d);
     for (uint32_t n = 0; n < count; n++) {
         const vy_execution *execution = &in->executions[in->first + n % in->count];
-        levels[n] = place(&d, &in->touches[execution->segment]);
+        levels[n] = execution->is_left_out ? 0 : place(&d, &in->touches[execution->segment]);
         starts[levels[n] + 1]++;
     }
     for (uint32_t n = 0; n < count; n++) {

@@ -178,6 +178,9 @@ static void plan_crumb(planner *p, uint32_t execution, uint32_t pass)
 static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
 {
     const vy_chunk_input *in = p->in;
+    if (in->executions[execution].is_left_out) {
+        return;
+    }
     plan_crumb(p, execution, pass);
     const vy_touch *touch = &in->touches[in->executions[execution].segment];
     bool is_indirect = in->has_grid || (in->until >= 0 && !(in->is_start && pass == 0));
