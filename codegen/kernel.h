@@ -37,6 +37,9 @@ typedef struct vy_kernel_env {
 typedef struct vy_execution {
     uint32_t segment;
     uint32_t indices[VYRE_MAX_HOST_LOOPS];
+    /* What the engine found with vy_kernel_extent; a schedule has zeros. */
+    uint32_t left_out[3]; /* workgroups not launched: the last ones of each dimension */
+    uint32_t is_left_out; /* none is launched */
 } vy_execution;
 
 /* To measure what checks cost, and for nothing else: no access of the kernel is checked, so that
@@ -126,5 +129,12 @@ void vy_kernel_eval_grid(const vyre_kernel *kernel, const vy_kernel_env *env,
 vyre_result vy_kernel_schedule(const vyre_kernel *kernel, const vy_kernel_env *env,
                                const vyre_allocator *allocator, vy_execution **out_list,
                                uint32_t *out_count, vyre_diag *diag);
+
+/* Whether any segment may need fewer workgroups than the grid has. */
+bool vy_kernel_has_bounds(const vyre_kernel *kernel);
+/* The workgroups that the execution needs in each dimension, at most those of the grid: what lies
+ * beyond leaves nothing behind. Where one is 0 there is nothing to launch. */
+void vy_kernel_extent(const vyre_kernel *kernel, const vy_kernel_env *env,
+                      const vy_execution *execution, uint32_t out_groups[3]);
 
 #endif

@@ -572,6 +572,7 @@ static vyre_result compile(compiler *c)
     }
     describe(c);
     vy_kernel_copy_host(c->kernel, c->program, &c->split);
+    vy_kernel_find_bounds(c->kernel, c->program, &c->split, &c->work);
     copy_params(c);
     copy_sites(c);
     place_tables(c);

@@ -198,7 +198,7 @@ static vyre_result add_execution(scheduler *s, uint32_t segment, vyre_diag *diag
         s->capacity = capacity;
     }
     vy_execution *execution = &s->list[s->count++];
-    execution->segment = segment;
+    *execution = (vy_execution){.segment = segment};
     memcpy(execution->indices, s->indices, sizeof s->indices);
     return VYRE_OK;
 }

@@ -21,6 +21,19 @@ typedef struct vy_host_binding {
     vy_range count;
 } vy_host_binding;
 
+/* kernel_bound.c: what bounds the invocations that a segment does something for. */
+typedef struct vy_bound {
+    uint8_t kind;
+    bool is_last, is_group, is_false;
+    uint32_t part[2]; /* nodes before it */
+    vy_range value;   /* of the kernel's `host.exprs` */
+} vy_bound;
+
+typedef struct vy_segment_bound {
+    uint32_t first, end; /* its nodes */
+    uint32_t root[3];    /* by dimension */
+} vy_segment_bound;
+
 #define VY_MAX_REQUIREMENTS 24u
 #define VY_VARIANT_COUNT    12u
 
@@ -73,6 +86,9 @@ struct vyre_kernel {
     uint32_t longest_range;
     vy_host_step *steps;
     uint32_t first_step;
+    VY_VEC(vy_bound) bounds;
+    vy_segment_bound *segment_bounds;
+    bool has_bounds;                               /* of any segment */
     const char *requirements[VY_MAX_REQUIREMENTS]; /* whatever the interface */
     uint32_t requirement_count;
     const char *address_requirements[2]; /* of the address form besides */
@@ -108,5 +124,8 @@ void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_se
 
 /* Copies what the host evaluates: bindings' counts, and the steps' bounds and conditions. */
 void vy_kernel_copy_host(vyre_kernel *kernel, const vyre_program *program, const vy_split *split);
+/* Finds how far each segment reaches, for vy_kernel_extent. Behind vy_kernel_copy_host. */
+void vy_kernel_find_bounds(vyre_kernel *kernel, const vyre_program *program, const vy_split *split,
+                           vy_arena *work);
 
 #endif

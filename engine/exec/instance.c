@@ -5,6 +5,7 @@
 #include "engine/exec/judge.h"
 #include "engine/pipeline/limits.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define SET_ALIGNMENT  256u /* the most that minStorageBufferOffsetAlignment may be */
@@ -136,23 +137,57 @@ static bool names_same_buffers(const vy_instance *in, const vy_job *job)
     return true;
 }
 
-static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice)
+static bool has_same_executions(const vy_instance *in, const vy_job *job)
 {
-    size_t size = job->execution_count * sizeof *job->executions;
+    if (in->execution_count != job->execution_count || in->dispatch_count != job->dispatch_count) {
+        return false;
+    }
+    for (uint32_t e = 0; e < in->execution_count; e++) {
+        if (memcmp(&in->executions[e], &job->executions[e], offsetof(vy_execution, left_out)) !=
+            0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether every workgroup that the job needs is launched. */
+static bool launches_enough(const vy_instance *in, const vy_job *job)
+{
+    for (uint32_t e = 0; e < in->execution_count; e++) {
+        const vy_execution *has = &in->executions[e], *needs = &job->executions[e];
+        if (needs->is_left_out) {
+            continue;
+        }
+        if (has->is_left_out || has->left_out[0] > needs->left_out[0] ||
+            has->left_out[1] > needs->left_out[1] || has->left_out[2] > needs->left_out[2]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool vy_instance_is_alike(const vy_instance *in, const vy_job *job, vy_choice choice,
+                          const vy_moves *moves)
+{
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
-           in->execution_count == job->execution_count &&
-           in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
-           memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&
-           (size == 0 || memcmp(in->executions, job->executions, size) == 0);
+           memcmp(in->alias, job->alias, sizeof in->alias) == 0 && has_same_executions(in, job) &&
+           vy_moves_are_same(&in->moves, moves);
 }
 
 bool vy_instance_has_shape(const vy_instance *in, const vy_job *job, vy_choice choice,
                            const vy_moves *moves)
 {
-    return has_shape(in, job, choice) && vy_moves_are_same(&in->moves, moves);
+    return vy_instance_is_alike(in, job, choice, moves) && launches_enough(in, job);
+}
+
+bool vy_instance_is_exact(const vy_instance *in, const vy_job *job)
+{
+    return in->trim.launches == job->trim.launches && in->trim.groups == job->trim.groups &&
+           in->trim.empty_groups == job->trim.empty_groups;
 }
 
 bool vy_instance_fits(const vy_instance *in, const vy_job *job, vy_choice choice,
@@ -178,6 +213,7 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
     in->executions = copy;
     in->execution_count = job->execution_count;
     in->dispatch_count = job->dispatch_count;
+    in->trim = job->trim;
     in->choice = choice;
     memcpy(in->launched, job->shape.launched, sizeof in->launched);
     memcpy(in->alias, job->alias, sizeof in->alias);

@@ -52,6 +52,7 @@ struct vy_instance {
     uint32_t launched[3];
     vy_execution *executions;
     uint32_t execution_count, dispatch_count;
+    vy_trim trim;
     uint64_t alias[VYRE_MAX_BUFFERS];
     vy_moves moves;
     uint64_t identities[VYRE_MAX_BUFFERS]; /* of what the pieces lie in: a resident buffer's handle,
@@ -89,9 +90,15 @@ void vy_instance_destroy(vyre_device *device, vy_instance **instance);
  * named. */
 bool vy_instance_fits(const vy_instance *instance, const vy_job *job, vy_choice choice,
                       const vy_moves *moves);
-/* The same commands, whatever buffers they name. */
+/* The same commands, whatever buffers they name; they may launch more workgroups than the job
+ * needs. */
 bool vy_instance_has_shape(const vy_instance *instance, const vy_job *job, vy_choice choice,
                            const vy_moves *moves);
+/* The same, but for the workgroups that are launched. */
+bool vy_instance_is_alike(const vy_instance *instance, const vy_job *job, vy_choice choice,
+                          const vy_moves *moves);
+/* Whether one that fits launches no more workgroups than the job needs. */
+bool vy_instance_is_exact(const vy_instance *instance, const vy_job *job);
 /* Makes shape, memory and bindings right for the job. Nothing of the instance is in flight.
  * `may_submit`: `scratch keep` memory may be made. */
 vyre_result vy_instance_prepare(vyre_pipeline *pipeline, vy_instance *instance, const vy_job *job,

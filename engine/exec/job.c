@@ -334,7 +334,10 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
     if (code == VYRE_OK) {
         code = plan_pass(p, scratch, job, diag);
     }
-    return code == VYRE_OK ? vy_workgroup_choose(p, is_recording, job, diag) : code;
+    if (code == VYRE_OK) {
+        code = vy_workgroup_choose(p, is_recording, job, diag);
+    }
+    return code == VYRE_OK ? vy_job_trim(p, scratch, job, diag) : code;
 }
 
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,

@@ -5,6 +5,7 @@
 #include "engine/exec/plan.h"
 #include "engine/exec/scratch.h"
 #include "engine/exec/shape.h"
+#include "engine/exec/trim.h"
 #include "engine/memory/buffer.h"
 #include "engine/pipeline/pipeline.h"
 
@@ -24,6 +25,8 @@ typedef struct vy_job {
     uint64_t spill_size, records_size;
     bool is_whole; /* all segments and passes as one workgroup: workgroup.h */
     const vy_binder *binder;
+    vy_execution *trimmed; /* `executions`, where some may have workgroups left out */
+    vy_trim trim;
 } vy_job;
 
 /* On failure there is nothing to finish. `is_recording`: host memory is refused. */
@@ -32,6 +35,12 @@ vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *par
 /* Lets the buffers go. `value`: the timeline's value until which the device may use them; 0: none.
  */
 void vy_job_release(vyre_pipeline *pipeline, vy_job *job, uint64_t value);
+
+/* trim.c: leaves workgroups out where it can. Behind all that decides how the job runs. */
+vyre_result vy_job_trim(const vyre_pipeline *pipeline, vy_scratch *scratch, vy_job *job,
+                        vyre_diag *diag);
+/* Leaves out none. */
+void vy_job_widen(vy_job *job);
 
 uint64_t vy_job_size(const vy_job *job, uint32_t binding);
 /* Whether a binding or the spill slots are larger than access chains reach on every driver: more

@@ -3,6 +3,8 @@
  * and its stage has not waited for that yet. */
 #include "engine/exec/plan.h"
 
+#include "engine/exec/levels.h"
+
 enum { COMPUTE, TRANSFER, INDIRECT, HOST, OTHERS, STAGE_COUNT };
 
 static const uint32_t stage_bits[STAGE_COUNT] = {VY_STAGE_COMPUTE, VY_STAGE_TRANSFER,
@@ -176,6 +178,9 @@ static void plan_crumb(planner *p, uint32_t execution, uint32_t pass)
 static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
 {
     const vy_chunk_input *in = p->in;
+    if (in->executions[execution].is_left_out) {
+        return;
+    }
     plan_crumb(p, execution, pass);
     const vy_touch *touch = &in->touches[in->executions[execution].segment];
     bool is_indirect = in->has_grid || (in->until >= 0 && !(in->is_start && pass == 0));
@@ -246,12 +251,21 @@ static void plan_passes(planner *p)
         plan_whole(p);
         return;
     }
-    bool ends_pass = in->first + in->count == in->execution_count;
-    for (uint32_t pass = 0; pass < in->passes && !p->arena->failed; pass++) {
-        for (uint32_t e = in->first; e < in->first + in->count; e++) {
-            plan_dispatch(p, e, pass);
+    /* With `until` a pass is judged before the next one begins; breadcrumbs, and whoever serializes
+     * for debugging, go through the program as it is written. */
+    bool is_judged = in->until >= 0 && in->first + in->count == in->execution_count;
+    bool is_serial = in->serialize || in->has_crumbs;
+    uint32_t at_once = is_judged ? 1 : in->passes, dispatches = in->count * at_once;
+    uint32_t *list = NULL;
+    if (!is_serial && !vy_levels_order(in, at_once, p->arena, &list)) {
+        return;
+    }
+    for (uint32_t pass = 0; pass < in->passes && !p->arena->failed; pass += at_once) {
+        for (uint32_t i = 0; i < dispatches; i++) {
+            uint32_t n = list ? list[i] : i;
+            plan_dispatch(p, in->first + n % in->count, pass + n / in->count);
         }
-        if (in->until >= 0 && ends_pass) {
+        if (is_judged) {
             plan_judge(p, pass);
         }
     }

@@ -14,27 +14,40 @@ static vy_instance *unlink_idle(vyre_pipeline *p, vy_instance **link)
     return in;
 }
 
-/* Under the lock: one that fits, else (full: the one used longest ago) one of the same way of
- * binding to be made over, else none. */
-static vy_instance *find_idle(vyre_pipeline *p, const vy_job *job, vy_choice choice,
+/* Under the lock: one that fits, best one that launches nothing needless, else (full: the one used
+ * longest ago) one of the same way of binding to be made over, else none. Where one is alike that
+ * launches too little, the next one launches everything: values that differ from run to run are
+ * then recorded twice and not each time. */
+static vy_instance *find_idle(vyre_pipeline *p, vy_job *job, vy_choice choice,
                               const vy_moves *moves, bool *out_fits)
 {
-    vy_instance **same_way = NULL;
+    vy_instance **same_way = NULL, **fitting = NULL;
+    bool is_any_alike = false;
     for (vy_instance **link = &p->idle; *link; link = &(*link)->next) {
         if (vy_instance_fits(*link, job, choice, moves)) {
-            *out_fits = true;
-            return unlink_idle(p, link);
+            if (vy_instance_is_exact(*link, job)) {
+                *out_fits = true;
+                return unlink_idle(p, link);
+            }
+            fitting = fitting ? fitting : link;
         }
+        is_any_alike = is_any_alike || vy_instance_is_alike(*link, job, choice, moves);
         if ((*link)->binder == job->binder && (p->idle_count >= MAX_IDLE || !(*link)->is_shaped)) {
             same_way = link;
         }
     }
-    *out_fits = false;
+    *out_fits = fitting != NULL;
+    if (fitting) {
+        return unlink_idle(p, fitting);
+    }
+    if (is_any_alike) {
+        vy_job_widen(job);
+    }
     return same_way ? unlink_idle(p, same_way) : NULL;
 }
 
-vyre_result vy_pool_take(vyre_pipeline *p, const vy_job *job, vy_choice choice,
-                         const vy_moves *moves, vy_instance **out_instance, vyre_diag *diag)
+vyre_result vy_pool_take(vyre_pipeline *p, vy_job *job, vy_choice choice, const vy_moves *moves,
+                         vy_instance **out_instance, vyre_diag *diag)
 {
     bool fits = false;
     vy_mutex_lock(&p->mutex);

@@ -137,7 +137,9 @@ static void record_dispatch(recorder *r, const vy_command *command)
     push(r, layout, 0, vy_pipeline_push_words(p, in->choice, execution->segment), command,
          execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
-        p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
+        const uint32_t *left_out = execution->left_out;
+        p->device->vk.vkCmdDispatch(r->commands, in->launched[0] - left_out[0],
+                                    in->launched[1] - left_out[1], in->launched[2] - left_out[2]);
     } else {
         p->device->vk.vkCmdDispatchIndirect(r->commands, in->state.buffer,
                                             VY_STATE_ARGUMENTS * sizeof(uint32_t));

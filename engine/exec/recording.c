@@ -544,7 +544,8 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
     if (r->job.records_size) {
         vy_report_records(r->pipeline, in, &report.record);
     }
-    report.dispatches_executed = (uint64_t)report.passes * r->job.dispatch_count;
+    report.dispatches_executed = (uint64_t)report.passes * in->trim.launches;
+    report.workgroups_saved = vy_trim_saved(&in->trim, report.passes, r->pipeline->has_until);
     vy_report_memory(in, &report);
     *out_report = report;
     return VYRE_OK;

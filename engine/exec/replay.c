@@ -558,7 +558,10 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
             r->state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report->passes_saved = r->limit - report->passes;
     }
-    report->dispatches_executed = is_whole(r) ? r->launches : (uint64_t)report->passes * executions;
+    const vy_trim *trim = &r->instance->trim;
+    report->dispatches_executed =
+        is_whole(r) ? r->launches : (uint64_t)report->passes * trim->launches;
+    report->workgroups_saved = vy_trim_saved(trim, report->passes, has_until(r));
     vy_report_grid(r->pipeline, r->state, report);
     if (r->has_first) {
         report->device_ns = vy_ticks_to_ns(device, r->first_tick, r->last_tick);

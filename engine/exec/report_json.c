@@ -76,6 +76,7 @@ static const field report_fields[] = {
     NUMBER(waits),
     NUMBER(dispatches_recorded),
     NUMBER(dispatches_executed),
+    NUMBER(workgroups_saved),
     NUMBER(passes_saved),
     NUMBER(barriers_recorded),
     NUMBER(barriers_elided),

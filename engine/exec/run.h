@@ -82,7 +82,7 @@ void vy_run_unhold(vyre_device *device, vy_run *run);
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
 /* An idle instance of the job's shape, or one to make it in. */
-vyre_result vy_pool_take(vyre_pipeline *pipeline, const vy_job *job, vy_choice choice,
+vyre_result vy_pool_take(vyre_pipeline *pipeline, vy_job *job, vy_choice choice,
                          const vy_moves *moves, vy_instance **out_instance, vyre_diag *diag);
 /* Nothing of it is in flight. */
 void vy_pool_give(vyre_pipeline *pipeline, vy_instance *instance);

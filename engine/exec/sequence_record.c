@@ -87,8 +87,8 @@ static uint32_t list_touched(const vyre_recording *r, vy_touched out[VYRE_MAX_BU
     const vy_instance *in = r->instance;
     for (uint32_t e = 0; e < in->dispatch_count; e++) {
         const vy_touch *t = &in->touches[in->executions[e].segment];
-        reads |= t->reads;
-        writes |= t->writes;
+        reads |= in->executions[e].is_left_out ? 0 : t->reads;
+        writes |= in->executions[e].is_left_out ? 0 : t->writes;
     }
     for (uint32_t i = 0; i < r->moves.prologue_count; i++) {
         const vy_command *c = &r->moves.prologue[i];
@@ -183,16 +183,17 @@ static vyre_result record_step(vyre_sequence *s, uint64_t n, uint32_t *slot, vyr
     }
     order_step(s, r);
     s->in_chunk += dispatches;
-    s->dispatch_count += dispatches;
     bool is_again = index >= s->prefix_count && n >= vy_sequence_step_count(s);
     bool is_last = index < s->prefix_count || n + s->group_count >= vy_sequence_total(s);
     uint32_t parts = VY_RECORDING_NO_STATE | (is_again ? VY_RECORDING_AGAIN : 0) |
                      (is_last ? 0 : VY_RECORDING_NO_END);
     uint64_t barriers = r->report.barriers_recorded, elided = r->report.barriers_elided;
+    uint64_t recorded = r->report.dispatches_recorded;
     vyre_result code =
         vy_recording_record(r, current(s), VY_BORDER_NONE, VY_BORDER_NONE, parts, NULL, diag);
     s->barriers += r->report.barriers_recorded - barriers;
     s->elided += r->report.barriers_elided - elided;
+    s->dispatch_count += r->report.dispatches_recorded - recorded;
     if (code == VYRE_OK && vy_sequence_is_counted(r)) {
         record_state(s, r, (*slot)++);
     }

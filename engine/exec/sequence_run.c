@@ -52,7 +52,9 @@ static void read_passes(const vyre_sequence *s, vyre_report *report)
         }
         report->passes += state[0];
         report->passes_saved += limit - state[0];
-        report->dispatches_executed += (uint64_t)state[0] * r->job.dispatch_count;
+        const vy_trim *trim = &r->instance->trim;
+        report->dispatches_executed += (uint64_t)state[0] * trim->launches;
+        report->workgroups_saved += vy_trim_saved(trim, state[0], r->pipeline->has_until);
         if (r->pipeline->has_until && !state[1]) {
             report->convergence = VYRE_CONVERGENCE_LIMIT;
         } else if (r->pipeline->has_until && report->convergence == VYRE_CONVERGENCE_NONE) {

@@ -150,6 +150,8 @@ typedef struct vyre_report {
     uint64_t dispatches_recorded;
     uint64_t dispatches_executed; /* of these, the program's own that were not skipped */
     uint64_t passes_saved;        /* of the limit, by convergence */
+    /* Of the grid, not launched: the host knows that their segment does nothing there. */
+    uint64_t workgroups_saved;
     uint64_t barriers_recorded;   /* in the command buffers submitted */
     uint64_t barriers_elided;     /* places between dispatches where none was needed */
     uint64_t upload_size, download_size;
@@ -190,7 +192,8 @@ VYRE_API uint64_t vyre_clock_ns(void);
  * INVALID_ARGUMENT, BUSY and UNSUPPORTED_FEATURE the caller's memory and the resident buffers are
  * untouched; after other errors the caller's memory is. diag names the binding, segment or pass
  * where one is meant. The second and later runs of the same shape (grid, passes, kinds of bindings,
- * sizes that are copied or made zero) allocate, record and write descriptors no more.
+ * sizes that are copied or made zero) allocate, record and write descriptors no more, but for
+ * parameters that let a segment reach further than before, which record once.
  * TIMEOUT: nothing was read back and no other pass is submitted; what was submitted goes on, and
  * the buffers stay in use until that has ended (vyre_device_wait waits). To wait again, use
  * vyre_dispatch_async. out_report may be NULL. */

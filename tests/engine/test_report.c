@@ -34,6 +34,7 @@ static int has_number(const char *text, const char *name, uint64_t value)
     X(waits)                                                                                       \
     X(dispatches_recorded)                                                                         \
     X(dispatches_executed)                                                                         \
+    X(workgroups_saved)                                                                            \
     X(passes_saved)                                                                                \
     X(barriers_recorded)                                                                           \
     X(barriers_elided)                                                                             \

@@ -104,6 +104,7 @@ static void print_device_report(const vyre_report *r, FILE *out)
             r->descriptor_writes);
     fprintf(out, "dispatches: %llu recorded, %llu executed\n",
             (unsigned long long)r->dispatches_recorded, (unsigned long long)r->dispatches_executed);
+    fprintf(out, "workgroups saved: %llu\n", (unsigned long long)r->workgroups_saved);
     fprintf(out, "passes saved by convergence: %llu\n", (unsigned long long)r->passes_saved);
     fprintf(out, "barriers: %llu recorded, %llu elided\n", (unsigned long long)r->barriers_recorded,
             (unsigned long long)r->barriers_elided);
