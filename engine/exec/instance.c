@@ -142,6 +142,7 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
+           in->choice.is_coarse == choice.is_coarse &&
            in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
@@ -179,6 +180,7 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
     in->execution_count = job->execution_count;
     in->dispatch_count = job->dispatch_count;
     in->choice = choice;
+    in->coarse_elements = job->coarse_elements;
     memcpy(in->launched, job->shape.launched, sizeof in->launched);
     memcpy(in->alias, job->alias, sizeof in->alias);
     for (uint32_t s = 0; s < p->segment_count; s++) {
