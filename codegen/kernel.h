@@ -63,11 +63,23 @@ typedef struct vy_variant {
     /* One module for all segments and passes, as segment 0: for kernels that
      * vy_kernel_workgroup_hindrance lets pass, and grids of one workgroup. */
     bool is_whole;
+    /* Invocations that do several elements each, with accesses of up to 16 bytes: for the others'
+     * opposites, and as vy_kernel_coarsen says. */
+    bool is_coarse;
 } vy_variant;
 /* The words of one segment in that variant: compiled on first use and kept until the kernel is
  * destroyed. Thread-safety: safe. */
 vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
                               const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag);
+/* What coarse words are: of grids of one dimension in x, without overlaps of what is written. */
+typedef struct vy_kernel_coarse {
+    const uint32_t *elements; /* by segment: that an invocation does, 1 or more; NULL: all are 1,
+                                 and there are no such words */
+    uint64_t streams;         /* bindings whose addresses must be multiples of 16 bytes */
+} vy_kernel_coarse;
+/* Compiled on first use as vy_kernel_variant. Thread-safety: safe. */
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface,
+                              vy_kernel_coarse *out_coarse, vyre_diag *diag);
 /* Why the program cannot run as one workgroup's module, in words for an error: NULL, it can. */
 const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel);
 /* Words of the spill buffer, for each invocation, that such a module says how it ended in. */

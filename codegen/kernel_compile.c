@@ -3,7 +3,7 @@
 #include "codegen/interp/eval.h"
 #include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
-#include "codegen/passes/ssa.h"
+#include "codegen/passes/coarsen.h"
 #include "codegen/spirv/spirv.h"
 
 #include <stdio.h>
@@ -23,7 +23,9 @@ typedef struct compiler {
     vy_access *access;       /* by segment */
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
-    bool is_wide, is_whole, is_unchecked;
+    vy_coarse *coarse;       /* by segment, where is_coarse */
+    bool is_wide, is_whole, is_coarse, is_unchecked;
+    bool has_words;             /* always, but for a coarse set of which nothing is coarse */
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -86,9 +88,6 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
         bool verifies = context.verify_each || i + 1 == count;
         result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
     }
-    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
-        c->ssa[segment].ins.data[i].unchecked = true;
-    }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
     }
@@ -132,6 +131,9 @@ static uint64_t overlapping_bindings(const vyre_program *program)
 
 static vyre_result emit(compiler *c, uint32_t segment)
 {
+    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
+        c->ssa[segment].ins.data[i].unchecked = true;
+    }
     const vy_access *access = &c->access[segment];
     uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1;
     vy_spirv_options options = {.target = c->params.target,
@@ -144,6 +146,7 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
+                                .coarse = c->coarse ? c->coarse[segment].elements : 0,
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
@@ -177,6 +180,27 @@ static vyre_result build(compiler *c, uint32_t segment)
                : vy_ssa_build(c->program, &c->split, segment, &c->work, &c->scratch, ssa, c->diag);
 }
 
+/* Behind the passes. */
+static vyre_result coarsen(compiler *c)
+{
+    vyre_result result = VYRE_OK;
+    c->coarse = vy_arena_alloc(&c->work, module_count(c), sizeof *c->coarse);
+    if (!c->coarse) {
+        return vy_diag_no_memory(c->diag);
+    }
+    for (uint32_t i = 0; i < module_count(c) && result == VYRE_OK; i++) {
+        if (!vy_ssa_coarsen(&c->ssa[i], &c->coarse[i])) {
+            return vy_diag_no_memory(c->diag);
+        }
+        vy_arena_reset(&c->scratch);
+        if (c->coarse[i].elements) {
+            c->has_words = true;
+            result = verify(c, i, "coarsen");
+        }
+    }
+    return result;
+}
+
 /* Words for every segment, or for all of them at once. */
 static vyre_result compile_segments(compiler *c)
 {
@@ -195,7 +219,11 @@ static vyre_result compile_segments(compiler *c)
             result = run_passes(c, segment);
         }
     }
-    if (result == VYRE_OK) {
+    c->has_words = !c->is_coarse;
+    if (result == VYRE_OK && c->is_coarse) {
+        result = coarsen(c);
+    }
+    if (result == VYRE_OK && c->has_words) {
         for (segment = 0; segment < count && result == VYRE_OK; segment++) {
             result = emit(c, segment);
         }
@@ -494,7 +522,7 @@ static void describe(compiler *c)
     describe_subgroups(k, program);
     narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false, false};
+    k->own = (vy_variant){.interface = c->params.interface, .is_aliased = c->params.aliased != 0};
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
@@ -617,6 +645,18 @@ static vyre_result check_access(const compiler *c)
     return VYRE_OK;
 }
 
+/* What a coarse set says of itself. */
+static void describe_coarse(const compiler *c, vy_word_set *set)
+{
+    uint32_t count = module_count(c);
+    uint32_t *elements = vy_arena_alloc(&set->arena, count, sizeof *elements);
+    for (uint32_t i = 0; elements && i < count; i++) {
+        elements[i] = c->coarse[i].elements ? c->coarse[i].elements : 1;
+        set->coarse.streams |= c->coarse[i].streams;
+    }
+    set->coarse.elements = elements;
+}
+
 static vyre_result make_set(compiler *c, vy_word_set *set)
 {
     vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
@@ -631,6 +671,12 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
         return result;
     }
     uint32_t count = module_count(c);
+    if (!c->has_words) {
+        return VYRE_OK;
+    }
+    if (c->coarse) {
+        describe_coarse(c, set);
+    }
     set->segments = vy_arena_alloc(&set->arena, count, sizeof *set->segments);
     for (uint32_t i = 0; set->segments && i < count; i++) {
         set->segments[i] =
@@ -640,8 +686,8 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, vy_word_set **out_set,
-                                  vyre_diag *diag)
+                                  bool is_wide, bool is_whole, bool is_coarse,
+                                  vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
@@ -649,6 +695,7 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                   .description = kernel,
                   .is_wide = is_wide,
                   .is_whole = is_whole,
+                  .is_coarse = is_coarse,
                   .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;

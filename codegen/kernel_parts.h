@@ -35,7 +35,8 @@ typedef struct vy_segment_bound {
 } vy_segment_bound;
 
 #define VY_MAX_REQUIREMENTS 24u
-#define VY_VARIANT_COUNT    12u
+#define VY_VARIANT_COUNT    12u /* without the coarse ones */
+#define VY_COARSE_VARIANTS  2u  /* by interface */
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -46,6 +47,7 @@ typedef struct vy_segment_words {
 typedef struct vy_word_set {
     vy_arena arena; /* everything, but the set itself */
     vy_segment_words *segments;
+    vy_kernel_coarse coarse; /* of a coarse one; where nothing is, `segments` is NULL */
 } vy_word_set;
 
 /* Where a kernel's other words come from, and those there are. What a kernel tells never changes by
@@ -54,9 +56,10 @@ typedef struct vy_variants {
     vyre_program *program; /* held */
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
-    bool is_unchecked;                   /* vy_kernel_compile_unchecked */
-    vy_mutex mutex;                      /* of the sets; never held while one is made */
-    vy_word_set *sets[VY_VARIANT_COUNT]; /* NULL: nobody asked, or the kernel's own */
+    bool is_unchecked; /* vy_kernel_compile_unchecked */
+    vy_mutex mutex;    /* of the sets; never held while one is made */
+    /* NULL: nobody asked, or the kernel's own. */
+    vy_word_set *sets[VY_VARIANT_COUNT + VY_COARSE_VARIANTS];
 } vy_variants;
 
 /* Everything else lies in the arena. */
@@ -104,8 +107,8 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
  * for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, vy_word_set **out_set,
-                                  vyre_diag *diag);
+                                  bool is_wide, bool is_whole, bool is_coarse,
+                                  vy_word_set **out_set, vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
 /* A subgroup operation that is made of reads of every lane, one by one. */

@@ -5,6 +5,9 @@
 
 static uint32_t index_of(vy_variant variant)
 {
+    if (variant.is_coarse) {
+        return VY_VARIANT_COUNT + (uint32_t)variant.interface;
+    }
     uint32_t index = variant.is_aliased ? 1u : 0u;
     if (variant.interface == VYRE_INTERFACE_ADDRESS) {
         index += variant.is_wide ? 4u : 2u;
@@ -36,7 +39,7 @@ void vy_kernel_drop_variants(vyre_kernel *kernel)
         return;
     }
     kernel->variants = NULL;
-    for (uint32_t i = 0; i < VY_VARIANT_COUNT; i++) {
+    for (uint32_t i = 0; i < VY_COUNT_OF(variants->sets); i++) {
         vy_word_set_destroy(&variants->sets[i]);
     }
     vy_mutex_finish(&variants->mutex);
@@ -84,30 +87,59 @@ void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_se
     (void)keep_set(kernel->variants, index_of(variant), set);
 }
 
-vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
-                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
+/* The set of a variant that is not the kernel's own. */
+static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set **out_set,
+                           vyre_diag *diag)
 {
     vy_variants *variants = kernel->variants;
     uint32_t index = index_of(variant);
+    vyre_result result = VYRE_OK;
+    *out_set = find_set(variants, index);
+    if (!*out_set) {
+        vyre_kernel_params params = variants->params;
+        params.interface = variant.interface;
+        params.aliased = variant.is_aliased;
+        result = vy_kernel_compile_set(kernel, &params, variant.is_wide, variant.is_whole,
+                                       variant.is_coarse, out_set, diag);
+        if (result == VYRE_OK) {
+            *out_set = keep_set(variants, index, *out_set);
+        }
+    }
+    return result;
+}
+
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface,
+                              vy_kernel_coarse *out_coarse, vyre_diag *diag)
+{
+    *out_coarse = (vy_kernel_coarse){0};
+    vy_diag_clear(diag);
+    if (kernel->workgroup_use) { /* it can tell */
+        return VYRE_OK;
+    }
+    vy_word_set *set = NULL;
+    vyre_result result =
+        get_set(kernel, (vy_variant){.interface = interface, .is_coarse = true}, &set, diag);
+    if (result == VYRE_OK) {
+        *out_coarse = set->coarse;
+    }
+    return result;
+}
+
+vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
+                              const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag)
+{
     *out_words = NULL;
     *out_count = 0;
     vy_diag_clear(diag);
-    if (index == index_of(kernel->own)) {
+    if (index_of(variant) == index_of(kernel->own)) {
         *out_words = kernel->segments[segment].words;
         *out_count = kernel->segments[segment].word_count;
         return VYRE_OK;
     }
-    vy_word_set *set = find_set(variants, index);
-    if (!set) {
-        vyre_kernel_params params = variants->params;
-        params.interface = variant.interface;
-        params.aliased = variant.is_aliased;
-        vyre_result result =
-            vy_kernel_compile_set(kernel, &params, variant.is_wide, variant.is_whole, &set, diag);
-        if (result != VYRE_OK) {
-            return result;
-        }
-        set = keep_set(variants, index, set);
+    vy_word_set *set = NULL;
+    vyre_result result = get_set(kernel, variant, &set, diag);
+    if (result != VYRE_OK) {
+        return result;
     }
     *out_words = set->segments[segment].words;
     *out_count = set->segments[segment].count;

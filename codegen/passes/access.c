@@ -19,9 +19,11 @@ static void add_ins(const vy_ssa *ssa, vy_access *access, const vy_ins *ins)
 {
     switch ((int)ins->op) {
     case VYRE_OP_LOAD:
+    case VY_SSA_LOAD_WIDE:
         add_buffer(ssa, access, ins->ref, true, false, false);
         break;
     case VY_SSA_STORE:
+    case VY_SSA_STORE_WIDE:
         add_buffer(ssa, access, ins->ref, false, true, false);
         break;
     case VY_SSA_ATOMIC:

@@ -138,6 +138,7 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_SPILL_LOAD:
     case VY_SSA_IS_ELEMENT:
+    case VY_SSA_ELEMENTS:
         return 0;
     case VY_SSA_RECORD:
         return ins->arg[0] ? 2 : 0;
@@ -150,10 +151,15 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_SPILL_STORE:
     case VY_SSA_CANONICAL_NAN:
     case VY_SSA_COMPONENT:
+    case VY_SSA_LOAD_WIDE:
+    case VY_SSA_UNPACK:
         return 1;
     case VY_SSA_STORE:
     case VY_SSA_ARRAY_STORE:
+    case VY_SSA_STORE_WIDE:
         return 2;
+    case VY_SSA_PACK:
+        return ins->arg[3] ? 4 : ins->arg[1] ? 2 : 1;
     case VY_SSA_COMPOSE:
         return vy_type_components((vyre_type)ins->type);
     case VY_SSA_SUBGROUP:
@@ -215,6 +221,7 @@ bool vy_ssa_has_effect(const vy_ins *ins)
 {
     switch ((int)ins->op) {
     case VY_SSA_STORE:
+    case VY_SSA_STORE_WIDE:
     case VY_SSA_ATOMIC:
     case VY_SSA_SUBGROUP:
     case VY_SSA_BARRIER:

@@ -2,9 +2,10 @@
 #include "codegen/passes/edit.h"
 
 static const char *const own_names[] = {
-    "phi",        "host_index",  "store",      "atomic",      "barrier", "array_zero",
-    "array_load", "array_store", "spill_load", "spill_store", "record",  "canonical_nan",
-    "component",  "compose",     "subgroup",   "is_element",
+    "phi",        "host_index",  "store",      "atomic",      "barrier",  "array_zero",
+    "array_load", "array_store", "spill_load", "spill_store", "record",   "canonical_nan",
+    "component",  "compose",     "subgroup",   "is_element",  "elements", "load_wide",
+    "store_wide", "unpack",      "pack",
 };
 
 static void print_lower(vy_text *out, const char *name)
@@ -64,6 +65,10 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     case VYRE_OP_LOAD:
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
+    case VY_SSA_LOAD_WIDE:
+    case VY_SSA_STORE_WIDE:
+    case VY_SSA_UNPACK:
+    case VY_SSA_PACK:
         name = buffer_name(ssa, ins->ref);
         break;
     case VY_SSA_ARRAY_ZERO:
@@ -82,7 +87,8 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
         return;
     }
     vy_text_printf(out, " %s", name ? name : "?");
-    if (ins->op == VYRE_OP_PARAM && ins->bits) {
+    if ((ins->op == VYRE_OP_PARAM || ins->op == VY_SSA_UNPACK || ins->op == VY_SSA_PACK) &&
+        ins->bits) {
         vy_text_printf(out, " %u", (unsigned)ins->bits);
     }
 }

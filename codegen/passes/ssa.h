@@ -32,6 +32,14 @@ typedef enum vy_ssa_op {
     VY_SSA_COMPOSE,       /* a vector of arg0, arg1 (, arg2, arg3) */
     VY_SSA_SUBGROUP,      /* subgroup operation over arg0, arg1; an effect, never moved */
     VY_SSA_IS_ELEMENT,    /* bool: an invocation of the only workgroup has an element to run for */
+    /* Of coarse segments (coarsen.h). What is loaded and stored are the words of some elements that
+     * stand side by side: u32, u32x2 or u32x4; in bounds. */
+    VY_SSA_ELEMENTS,   /* u32: elements of the grid in x */
+    VY_SSA_LOAD_WIDE,  /* buffer ref, of the words of number arg0 in it */
+    VY_SSA_STORE_WIDE, /* likewise = arg1 */
+    VY_SSA_UNPACK,     /* element `bits` of the words arg0 of the buffer ref */
+    VY_SSA_PACK,       /* a word: elements arg0, arg1, ... of the buffer ref; of one of 64 bits the
+                          word of number `bits` */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 

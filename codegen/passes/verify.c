@@ -507,6 +507,39 @@ static bool buffer_agrees(const verifier *v, const vy_ins *ins)
     return ins->type == type;
 }
 
+/* The words of elements of a buffer, whose bytes are a power of two. */
+static bool wide_agrees(const verifier *v, const vy_ins *ins)
+{
+    const vyre_program *program = v->ssa->program;
+    if (ins->ref == 0 || ins->ref >= program->buffers.count ||
+        program->buffers.data[ins->ref].mode == VYRE_BUFFER_SHARED) {
+        return false;
+    }
+    vyre_type type = (vyre_type)program->buffers.data[ins->ref].type;
+    uint8_t value = (uint8_t)vy_element_value_type(type), words = ins->type;
+    uint32_t size = vyre_type_size(type);
+    switch ((int)ins->op) {
+    case VY_SSA_PACK:
+        return words == VYRE_TYPE_U32 && all_like(v, ins, 0, value) &&
+               (size == 8 ? ins->bits < 2 && !ins->arg[1]
+                          : size * vy_ssa_operand_count(ins) == sizeof(uint32_t));
+    case VY_SSA_UNPACK:
+        words = type_of(v, ins->arg[0]);
+        if (ins->type != value || (ins->bits + 1) * size > vyre_type_size((vyre_type)words)) {
+            return false;
+        }
+        break;
+    case VY_SSA_STORE_WIDE:
+        words = type_of(v, ins->arg[1]);
+        break;
+    default:
+        break;
+    }
+    bool has_index = ins->op == VY_SSA_UNPACK || type_of(v, ins->arg[0]) == VYRE_TYPE_U32;
+    return has_index && size && size <= 8 && size <= vyre_type_size((vyre_type)words) &&
+           (words == VYRE_TYPE_U32 || words == VYRE_TYPE_U32X2 || words == VYRE_TYPE_U32X4);
+}
+
 static bool array_agrees(const verifier *v, const vy_ins *ins)
 {
     if (ins->ref == 0 || ins->ref >= v->ssa->arrays.count) {
@@ -568,6 +601,13 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
         return buffer_agrees(v, ins);
+    case VY_SSA_LOAD_WIDE:
+    case VY_SSA_STORE_WIDE:
+    case VY_SSA_UNPACK:
+    case VY_SSA_PACK:
+        return wide_agrees(v, ins);
+    case VY_SSA_ELEMENTS:
+        return ins->type == VYRE_TYPE_U32;
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_ARRAY_STORE:

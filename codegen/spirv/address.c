@@ -48,6 +48,19 @@ const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
     return NULL;
 }
 
+uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell)
+{
+    const vyre_program *program = emitter->ssa->program;
+    for (uint32_t i = 1; slot < program->binding_count && i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        if (buffer->mode != VYRE_BUFFER_SHARED && buffer->binding == slot &&
+            vy_emit_buffer_cell(emitter, i) != cell) {
+            return &emitter->wide_slots[slot];
+        }
+    }
+    return &emitter->slots[slot];
+}
+
 uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name)
 {
     vy_module *m = &emitter->module;

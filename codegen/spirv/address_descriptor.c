@@ -1,6 +1,7 @@
 /* Memory through descriptors: one storage buffer variable for each slot that is used, set 0,
  * binding = slot; push constants in one block. Buffers are arrays of integers, so that floats and
- * atomics need no second view of the same memory. */
+ * atomics need no second view of the same memory. Coarse segments have one of what they access as
+ * words: a second variable of the same binding. */
 #include "codegen/spirv/emit.h"
 
 /* Two types of the same shape: NVIDIA's driver (580) takes NonWritable on a variable for a property
@@ -23,7 +24,8 @@ static void decorate_slot(vy_emitter *emitter, uint32_t slot, uint32_t variable)
         vy_module_decorate(m, variable, SpvDecorationNonWritable, NULL, 0);
         return;
     }
-    if (emitter->options->aliased && slot < emitter->ssa->program->binding_count) {
+    bool may_overlap = emitter->options->aliased || emitter->options->coarse;
+    if (may_overlap && slot < emitter->ssa->program->binding_count) {
         vy_module_decorate(m, variable, SpvDecorationAliased, NULL, 0);
     }
     if (vy_slot_is_coherent(emitter, slot)) {
@@ -34,7 +36,7 @@ static void decorate_slot(vy_emitter *emitter, uint32_t slot, uint32_t variable)
 static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index)
 {
     vy_module *m = &emitter->module;
-    uint32_t *variable = &emitter->slots[slot];
+    uint32_t *variable = vy_slot_kept(emitter, slot, cell);
     if (!*variable) {
         uint32_t block = block_type(emitter, cell, vy_slot_is_written(emitter, slot));
         *variable = vy_global_variable(m, SpvStorageClassStorageBuffer, block, 0);

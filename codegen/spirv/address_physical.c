@@ -95,9 +95,9 @@ static uint32_t base_of(vy_emitter *emitter, uint32_t slot, vy_cell cell)
     vy_module *m = &emitter->module;
     uint32_t slot_count = emitter->ssa->program->binding_count + VY_HIDDEN_COUNT;
     vy_words *code = m->code, *prologue = &m->sections[VY_SECTION_PROLOGUE];
-    uint32_t *kept = &emitter->slots[slot];
+    uint32_t *kept = vy_slot_kept(emitter, slot, cell);
     if (code == &m->sections[VY_SECTION_WRAPPER]) {
-        kept += slot_count;
+        kept = &emitter->slots[slot_count + slot];
     } else if (code == prologue || code == &m->sections[VY_SECTION_BODY]) {
         m->code = prologue;
     } else {

@@ -65,6 +65,7 @@ static bool init_tables(vy_emitter *emitter)
     emitter->edge_words = table_of(emitter, ssa->phi_edges.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
     emitter->slots = table_of(emitter, 2 * (program->binding_count + VY_HIDDEN_COUNT));
+    emitter->wide_slots = table_of(emitter, program->binding_count);
     emitter->shared = table_of(emitter, program->buffers.count);
     emitter->tables = table_of(emitter, program->tables.count);
     emitter->lengths = table_of(emitter, program->binding_count);

@@ -65,6 +65,8 @@ extern const vy_spirv_addressing vy_spirv_addressing_descriptor, vy_spirv_addres
 bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot);
 bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot);
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot);
+/* Where the body keeps what the addressing makes of a slot, for such cells. */
+uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell);
 /* A block type, decorated as a whole but for its contents: struct { cell cells[]; }. */
 uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name);
 /* Pointer to a word of the push constants, whose first member is of type `address`, or 0 where
@@ -183,7 +185,8 @@ typedef enum vy_input {
     VY_INPUT_PASS,
     VY_INPUT_LANE,
     VY_INPUT_LANES,
-    VY_INPUT_ZERO, /* VY_PARAM_ZERO */
+    VY_INPUT_ZERO,     /* VY_PARAM_ZERO */
+    VY_INPUT_ELEMENTS, /* VY_PARAM_ELEMENTS, x */
     VY_INPUT_COUNT
 } vy_input;
 
@@ -213,6 +216,7 @@ struct vy_emitter {
     vy_loc line;            /* of the last OpLine in this block */
     /* Global things, 0 until used. */
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
+    uint32_t *wide_slots;       /* by slot: likewise, of what coarse segments access as words */
     uint32_t *shared;           /* by buffer: variable */
     uint32_t *tables;           /* by table: variable */
     uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
@@ -325,6 +329,8 @@ uint32_t vy_begin_checked(vy_emitter *emitter, vy_checked checked);
 void vy_end_checked(vy_emitter *emitter, uint32_t merge);
 uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_store(vy_emitter *emitter, const vy_ins *ins);
+/* Memory operands of a plain access to a buffer. */
+uint32_t vy_emit_plain_access(const vy_emitter *emitter, uint32_t buffer);
 bool vy_emit_is_shared(const vy_emitter *emitter, uint32_t buffer);
 /* Elements of a shared buffer. */
 uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer);
@@ -343,6 +349,14 @@ uint32_t vy_emit_array_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_array_store(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_spill_load(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_spill_store(vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_coarse.c: of coarse segments. Elements as words; the invocations that are launched for so
+ * many elements. */
+uint32_t vy_emit_load_wide(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_store_wide(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_unpack(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_pack(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_coarse_count(vy_emitter *emitter, uint32_t elements);
 
 /* emit_atomic.c. */
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);

@@ -260,6 +260,10 @@ static bool has_reference(const vy_emitter *emitter, const vy_ins *ins)
     case VYRE_OP_LENGTH:
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
+    case VY_SSA_LOAD_WIDE:
+    case VY_SSA_STORE_WIDE:
+    case VY_SSA_UNPACK:
+    case VY_SSA_PACK:
         return ins->ref > 0 && ins->ref < program->buffers.count &&
                (program->buffers.data[ins->ref].mode == VYRE_BUFFER_SHARED ||
                 program->buffers.data[ins->ref].binding < program->binding_count);
@@ -300,6 +304,17 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_host_index(emitter, ins->ref);
     case VY_SSA_IS_ELEMENT:
         return vy_emit_is_element(emitter);
+    case VY_SSA_ELEMENTS:
+        return vy_emit_input(emitter, VY_INPUT_ELEMENTS);
+    case VY_SSA_LOAD_WIDE:
+        return vy_emit_load_wide(emitter, ins);
+    case VY_SSA_UNPACK:
+        return vy_emit_unpack(emitter, ins);
+    case VY_SSA_PACK:
+        return vy_emit_pack(emitter, ins);
+    case VY_SSA_STORE_WIDE:
+        vy_emit_store_wide(emitter, ins);
+        return 0;
     case VY_SSA_ATOMIC:
         return vy_emit_atomic(emitter, ins);
     case VY_SSA_ARRAY_LOAD:

@@ -154,6 +154,8 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
                    : vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupSize);
     case VY_INPUT_ZERO:
         return vy_emit_param_word(emitter, VY_PARAM_ZERO);
+    case VY_INPUT_ELEMENTS:
+        return vy_emit_param_word(emitter, VY_PARAM_ELEMENTS);
     default:
         return vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
     }

@@ -145,8 +145,8 @@ uint32_t vy_emit_bound(vy_emitter *emitter, const vy_ins *ins)
     return vy_emit_signed_length(emitter, emitter->ssa->program->buffers.data[ins->ref].binding);
 }
 
-/* Memory operands of a plain access: what nobody writes while the module runs stays private. */
-static uint32_t plain_access(const vy_emitter *emitter, uint32_t buffer)
+/* What nobody writes while the module runs stays private. */
+uint32_t vy_emit_plain_access(const vy_emitter *emitter, uint32_t buffer)
 {
     if (!vy_emit_is_shared(emitter, buffer)) {
         uint32_t binding = emitter->ssa->program->buffers.data[buffer].binding;
@@ -164,7 +164,7 @@ uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins)
     vy_checked checked = vy_check_index_for_load(emitter, ins, count);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
     uint32_t value = vy_emit_load_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref),
-                                       plain_access(emitter, ins->ref));
+                                       vy_emit_plain_access(emitter, ins->ref));
     return vy_checked_value(emitter, type, is_packed, checked, value);
 }
 
@@ -179,6 +179,6 @@ void vy_emit_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t merge = vy_begin_checked(emitter, checked);
     uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
     vy_emit_store_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref), cell,
-                       plain_access(emitter, ins->ref));
+                       vy_emit_plain_access(emitter, ins->ref));
     vy_end_checked(emitter, merge);
 }

@@ -64,6 +64,7 @@ static uint32_t is_beyond_elements(vy_emitter *emitter, const vy_launch *launch)
         uint32_t first = vy_u2(m, SpvOpIMul, launch->group[axis], size);
         place = vy_u2(m, SpvOpIAdd, first, place);
         uint32_t count = vy_emit_param_word(emitter, VY_PARAM_ELEMENTS + axis);
+        count = axis ? count : vy_emit_coarse_count(emitter, count);
         uint32_t beyond = vy_b2(m, SpvOpUGreaterThanEqual, place, count);
         any = any ? vy_b2(m, SpvOpLogicalOr, any, beyond) : beyond;
     }

@@ -173,6 +173,7 @@ bool vy_instance_is_alike(const vy_instance *in, const vy_job *job, vy_choice ch
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
+           in->choice.is_coarse == choice.is_coarse &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 && has_same_executions(in, job) &&
            vy_moves_are_same(&in->moves, moves);
@@ -215,6 +216,7 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
     in->dispatch_count = job->dispatch_count;
     in->trim = job->trim;
     in->choice = choice;
+    in->coarse_elements = job->coarse_elements;
     memcpy(in->launched, job->shape.launched, sizeof in->launched);
     memcpy(in->alias, job->alias, sizeof in->alias);
     for (uint32_t s = 0; s < p->segment_count; s++) {

@@ -50,6 +50,7 @@ struct vy_instance {
     const vy_binder *binder;
     vy_choice choice;
     uint32_t launched[3];
+    const uint32_t *coarse_elements; /* of coarse choices: by segment, the kernel's */
     vy_execution *executions;
     uint32_t execution_count, dispatch_count;
     vy_trim trim;

@@ -2,6 +2,7 @@
 #include "engine/exec/job.h"
 
 #include "engine/exec/bind.h"
+#include "engine/exec/coarse.h"
 #include "engine/exec/workgroup.h"
 #include "engine/pipeline/limits.h"
 
@@ -336,6 +337,9 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
     }
     if (code == VYRE_OK) {
         code = vy_workgroup_choose(p, is_recording, job, diag);
+    }
+    if (code == VYRE_OK) {
+        code = vy_coarse_choose(p, job, diag);
     }
     return code == VYRE_OK ? vy_job_trim(p, scratch, job, diag) : code;
 }

@@ -23,7 +23,9 @@ typedef struct vy_job {
     uint32_t execution_count;       /* of the list */
     uint32_t dispatch_count;        /* of a pass: 0 where the grid is empty */
     uint64_t spill_size, records_size;
-    bool is_whole; /* all segments and passes as one workgroup: workgroup.h */
+    bool is_whole;                   /* all segments and passes as one workgroup: workgroup.h */
+    bool is_coarse;                  /* invocations do several elements: coarse.h */
+    const uint32_t *coarse_elements; /* how many: by segment, the kernel's */
     const vy_binder *binder;
     vy_execution *trimmed; /* `executions`, where some may have workgroups left out */
     vy_trim trim;

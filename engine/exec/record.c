@@ -1,6 +1,7 @@
 /* Carries a plan out: one Vulkan call for a command, and the binds between them. Decides nothing.
  */
 #include "engine/exec/bind.h"
+#include "engine/exec/coarse.h"
 #include "engine/exec/judge.h"
 #include "engine/exec/run.h"
 
@@ -138,8 +139,12 @@ static void record_dispatch(recorder *r, const vy_command *command)
          execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         const uint32_t *left_out = execution->left_out;
-        p->device->vk.vkCmdDispatch(r->commands, in->launched[0] - left_out[0],
-                                    in->launched[1] - left_out[1], in->launched[2] - left_out[2]);
+        uint32_t groups = in->launched[0] - left_out[0];
+        if (in->choice.is_coarse) {
+            groups = vy_coarse_groups(groups, in->coarse_elements[execution->segment]);
+        }
+        p->device->vk.vkCmdDispatch(r->commands, groups, in->launched[1] - left_out[1],
+                                    in->launched[2] - left_out[2]);
     } else {
         p->device->vk.vkCmdDispatchIndirect(r->commands, in->state.buffer,
                                             VY_STATE_ARGUMENTS * sizeof(uint32_t));

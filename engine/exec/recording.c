@@ -319,8 +319,8 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
     vyre_pipeline *p = r->pipeline;
     vyre_device *device = p->device;
     const vy_job *job = &r->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded, job->is_wide,
-                        false};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
+                        job->is_wide,           false,           job->is_coarse};
     vy_moves_list(p, job, &r->moves);
     vyre_result code = check_passes(r, diag);
     if (code == VYRE_OK) {
@@ -521,6 +521,7 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
     report.bindings = in->binder->name;
     report.passes = r->job.shape.passes;
     report.segments = r->job.execution_count;
+    report.is_coarse = r->job.is_coarse;
     report.is_folded = r->job.shape.is_folded;
     memcpy(report.groups, r->job.shape.groups, sizeof report.groups);
     report.descriptor_writes = in->descriptor_writes;

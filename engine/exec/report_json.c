@@ -127,7 +127,9 @@ size_t vyre_report_format_json(const vyre_report *report, char *out, size_t out_
                              : report->convergence == VYRE_CONVERGENCE_YES ? "true"
                                                                            : "false");
         add_record(&t, &report->record);
-        vy_fixed_text_printf(&t, ", \"is_folded\": %s", report->is_folded ? "true" : "false");
+        vy_fixed_text_printf(&t, ", \"is_coarse\": %s, \"is_folded\": %s",
+                             report->is_coarse ? "true" : "false",
+                             report->is_folded ? "true" : "false");
         vy_fixed_text_printf(&t, ", \"groups\": [%u, %u, %u], \"is_grid_clamped\": %s",
                              (unsigned)report->groups[0], (unsigned)report->groups[1],
                              (unsigned)report->groups[2],

@@ -29,8 +29,8 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
     vy_job *job = &run->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded, job->is_wide,
-                        job->is_whole};
+    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
+                        job->is_wide,           job->is_whole,   job->is_coarse};
     vy_moves_list(p, job, &run->moves);
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code == VYRE_OK) {
@@ -101,6 +101,7 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
     if (code == VYRE_OK) {
         run->report.strategy = run->job.is_whole ? "workgroup" : "replay";
         run->report.bindings = run->job.binder->name;
+        run->report.is_coarse = run->job.is_coarse;
         run->report.is_folded = run->job.shape.is_folded;
         memcpy(run->report.groups, run->job.shape.groups, sizeof run->report.groups);
         run->report.segments = run->job.execution_count;

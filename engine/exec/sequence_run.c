@@ -191,6 +191,9 @@ vyre_result vyre_sequence_run(vyre_sequence *s, uint64_t timeout_ns, vyre_report
                           .device_ns = VYRE_NS_NONE,
                           .device_dispatches_ns = VYRE_NS_NONE,
                           .device_start_ns = VYRE_NS_NONE};
+    for (uint32_t i = 0; i < vy_sequence_step_count(s); i++) {
+        report.is_coarse |= s->steps[i]->job.is_coarse;
+    }
     code = submit(s, &report, diag);
     report.enqueue_ns = vy_clock_ns() - start;
     if (code == VYRE_OK) {

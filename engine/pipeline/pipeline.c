@@ -172,7 +172,8 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
                         .label = choice.is_whole
                                      ? vyre_kernel_name(p->kernel)
                                      : vy_kernel_get_segment(p->kernel, segment)->label};
-    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide, choice.is_whole};
+    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide, choice.is_whole,
+                          choice.is_coarse};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {

@@ -37,25 +37,30 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 #define VY_INTERFACES 2u /* of vyre_interface */
 
-#define VY_CHOICES (VY_INTERFACES * 16u)
+#define VY_CHOICES (VY_INTERFACES * 32u)
 
 /* Which words, made how. */
 typedef struct vy_choice {
     vyre_interface interface;
     bool is_aliased, is_folded, is_wide;
-    bool is_whole; /* the one module of the strategy workgroup */
+    bool is_whole;  /* the one module of the strategy workgroup */
+    bool is_coarse; /* invocations do several elements */
 } vy_choice;
 /* All of them, in some order. */
 static inline vy_choice vy_choice_get(uint32_t index)
 {
-    return (vy_choice){(vyre_interface)(index / 16), (index & 4) != 0, (index & 2) != 0,
-                       (index & 1) != 0, (index & 8) != 0};
+    return (vy_choice){(vyre_interface)(index / 32),
+                       (index & 4) != 0,
+                       (index & 2) != 0,
+                       (index & 1) != 0,
+                       (index & 8) != 0,
+                       (index & 16) != 0};
 }
 
 static inline uint32_t vy_choice_index(vy_choice choice)
 {
-    return (uint32_t)choice.interface * 16u + choice.is_whole * 8u + choice.is_aliased * 4u +
-           choice.is_folded * 2u + choice.is_wide;
+    return (uint32_t)choice.interface * 32u + choice.is_coarse * 16u + choice.is_whole * 8u +
+           choice.is_aliased * 4u + choice.is_folded * 2u + choice.is_wide;
 }
 
 struct vyre_pipeline {

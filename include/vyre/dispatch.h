@@ -87,6 +87,14 @@ typedef enum vyre_strategy {
     VYRE_STRATEGY_WORKGROUP
 } vyre_strategy;
 
+/* Whether an invocation does several elements that stand side by side, by accesses of up to 16
+ * bytes, where the program cannot tell. Results are the same. */
+typedef enum vyre_coarsening {
+    VYRE_COARSENING_AUTO,  /* where the grid is large enough to gain by it */
+    VYRE_COARSENING_NEVER, /* for measurements */
+    VYRE_COARSENING_ALWAYS /* wherever it is possible, however small the grid: for tests */
+} vyre_coarsening;
+
 /* Every `out` is taken for NULL: results stay on the device. */
 #define VYRE_DISPATCH_NO_READBACK 1u
 /* The report has the device's times, which costs some microseconds. */
@@ -124,12 +132,13 @@ typedef struct vyre_dispatch_params {
      */
     uint32_t max_groups;
     vyre_strategy strategy; /* of recordings and sequences always replay */
+    vyre_coarsening coarsening;
 } vyre_dispatch_params;
 
 static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 {
-    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0,
-                                 0, 0, 0, 0, 0, 0,         0,         VYRE_STRATEGY_AUTO};
+    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0},          {0, 0, 0},           0, 0, 0,
+                                 0, 0, 0, 0, 0, VYRE_STRATEGY_AUTO, VYRE_COARSENING_AUTO};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -159,6 +168,7 @@ typedef struct vyre_report {
     uint32_t descriptor_writes;
     uint32_t recordings, recordings_reused;
     uint64_t spill_size, staging_size, scratch_size, argument_size; /* hidden memory, in bytes */
+    int is_coarse;      /* invocations did several elements each (of a sequence: of some step) */
     int is_folded;      /* the grid was larger than the device launches at once */
     uint32_t groups[3]; /* workgroups of the grid, with `grid from` those that the device made of
                            what it read; zero for sequences, and where no segment runs by it */

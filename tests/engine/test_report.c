@@ -69,6 +69,7 @@ static void test_report_prints_every_member(void **state)
     vyre_report report = {.strategy = "replay",
                           .bindings = "push descriptor",
                           .convergence = VYRE_CONVERGENCE_LIMIT,
+                          .is_coarse = 1,
                           .is_folded = 1};
     unsigned value = 1000;
 #define X(name) report.name = ++value;
@@ -86,6 +87,7 @@ static void test_report_prints_every_member(void **state)
     assert_true(has(text, "converged", "false"));
     assert_true(has(text, "record", "null"));
     assert_true(has(text, "is_folded", "true"));
+    assert_true(has(text, "is_coarse", "true"));
 #define X(name)                                                                                    \
     if (!has_number(text, #name, report.name)) {                                                   \
         fail_msg(#name " is not in %s", text);                                                     \

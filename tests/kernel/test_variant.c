@@ -167,6 +167,77 @@ static void test_wide_variants_are_of_the_address_form(void **state)
     }
 }
 
+/* Coarse words: compiled once, of the segments that can be; where nothing can, there are none. */
+static void test_coarse_variants_tell_what_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t elements[2]; /* by segment; 0: no such words */
+        uint64_t streams;
+    } rows[] = {
+        {"program a\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[gid.x + 1] }\n", {0}, 0},
+        {"program b\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[lid.x] }\n", {0}, 0},
+        {"program c\nin x : u32[]\nkernel { }\n", {0}, 0},
+        {"program d\nin x : u32[]\ninout y : u32[]\n"
+         "kernel { y[gid.x] = x[gid.x]\ngrid_sync\nif y[gid.x + 1] > 3 { y[gid.x] = 1 } }\n",
+         {4, 1},
+         3},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        vyre_kernel *kernel = compile(rows[i].text, (vyre_kernel_params){0}, all[i % 4]);
+        for (uint32_t again = 0; again < 4; again++) {
+            vyre_diag diag;
+            vy_kernel_coarse coarse = {.streams = 77};
+            vyre_interface interface = (vyre_interface)(again % 2);
+            assert_int_equal(vy_kernel_coarsen(kernel, interface, &coarse, &diag), VYRE_OK);
+            assert_int_equal(coarse.streams, rows[i].streams);
+            assert_int_equal(coarse.elements != NULL, rows[i].elements[0] != 0);
+            vy_variant variant = {.interface = interface, .is_coarse = true};
+            for (uint32_t s = 0; coarse.elements && s < 2; s++) {
+                const uint32_t *words, *plain;
+                uint32_t count, plain_count;
+                assert_int_equal(coarse.elements[s], rows[i].elements[s]);
+                assert_int_equal(vy_kernel_variant(kernel, variant, s, &words, &count, &diag),
+                                 VYRE_OK);
+                assert_int_equal(vy_kernel_variant(kernel, (vy_variant){.interface = interface}, s,
+                                                   &plain, &plain_count, &diag),
+                                 VYRE_OK);
+                bool is_same = count == plain_count && memcmp(words, plain, count * 4) == 0;
+                assert_int_equal(is_same, rows[i].elements[s] == 1);
+            }
+        }
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
+/* Coarse ones too. */
+static void test_unchecked_kernels_have_coarse_words(void **state)
+{
+    (void)state;
+    static const char source[] = "program u\nin x : u32[]\nin i : u32[]\ninout y : u32[]\n"
+                                 "kernel { y[gid.x] = x[i[gid.x]] }\n";
+    vyre_program *program = parse(source);
+    vyre_kernel *kernels[2] = {NULL, NULL};
+    vyre_diag diag;
+    uint32_t counts[2] = {0, 0};
+    assert_int_equal(vyre_kernel_compile(program, NULL, &kernels[0], &diag), VYRE_OK);
+    assert_int_equal(vy_kernel_compile_unchecked(program, NULL, &kernels[1], &diag), VYRE_OK);
+    vyre_program_destroy(&program);
+    for (int k = 0; k < 2; k++) {
+        const uint32_t *words;
+        vy_kernel_coarse coarse;
+        vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_coarse = true};
+        assert_int_equal(vy_kernel_coarsen(kernels[k], variant.interface, &coarse, &diag), VYRE_OK);
+        assert_non_null(coarse.elements);
+        assert_int_equal(coarse.elements[0], 4);
+        assert_int_equal(vy_kernel_variant(kernels[k], variant, 0, &words, &counts[k], &diag),
+                         VYRE_OK);
+        vyre_kernel_destroy(&kernels[k]);
+    }
+    assert_true(counts[1] < counts[0]);
+}
+
 /* Made for measurements: smaller words in every variant, and no file of them. */
 static void test_unchecked_kernels_are_for_measurements(void **state)
 {
@@ -432,7 +503,9 @@ int main(void)
         cmocka_unit_test(test_variant_words_are_those_of_a_direct_compile),
         cmocka_unit_test(test_variants_differ),
         cmocka_unit_test(test_wide_variants_are_of_the_address_form),
+        cmocka_unit_test(test_coarse_variants_tell_what_they_are),
         cmocka_unit_test(test_unchecked_kernels_are_for_measurements),
+        cmocka_unit_test(test_unchecked_kernels_have_coarse_words),
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),
         cmocka_unit_test(test_variant_survives_every_failed_allocation),

@@ -318,6 +318,7 @@ static bool dispatch(run *r)
     if (r->mode->whole && can_be_whole(r)) {
         params.strategy = VYRE_STRATEGY_WORKGROUP;
     }
+    params.coarsening = r->mode->coarse ? VYRE_COARSENING_ALWAYS : VYRE_COARSENING_NEVER;
     if (vyre_dispatch(r->pipeline, &params, &r->report, &r->diag) != VYRE_OK) {
         return fail(r, "dispatch");
     }
@@ -326,6 +327,7 @@ static bool dispatch(run *r)
         return broken(r, "the strategy is not the one asked for");
     }
     r->out->is_whole = is_whole;
+    r->out->is_coarse = r->report.is_coarse != 0;
     return true;
 }
 

@@ -76,12 +76,17 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
 
 void engine_note(const vyre_kernel *kernel)
 {
-    for (uint32_t i = 0; i < 2 * vyre_kernel_segment_count(kernel); i++) {
-        vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_aliased = i % 2 != 0};
+    vy_kernel_coarse coarse = {0};
+    vyre_diag diag;
+    (void)vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag);
+    uint32_t variants = coarse.elements ? 3 : 2;
+    for (uint32_t i = 0; i < variants * vyre_kernel_segment_count(kernel); i++) {
+        uint32_t kind = i % variants;
+        vy_variant variant = {
+            .interface = VYRE_INTERFACE_ADDRESS, .is_aliased = kind == 1, .is_coarse = kind == 2};
         const uint32_t *words = NULL;
         uint32_t count = 0;
-        vyre_diag diag;
-        if (vy_kernel_variant(kernel, variant, i / 2, &words, &count, &diag) == VYRE_OK) {
+        if (vy_kernel_variant(kernel, variant, i / variants, &words, &count, &diag) == VYRE_OK) {
             layer_note_program(words, count, vyre_kernel_binding_count(kernel),
                                vyre_kernel_param_count(kernel));
         }

@@ -11,6 +11,7 @@ enum { KERNEL_INS = 4, KERNEL_OUTS = 2 };
  *   most       in: x                                  out: y, or the total, or the bins
  *   sort       in: keys, values                       out: keys, values
  *   SpMV       in: row_start, column, value, vector   out: y; count: elements, 16 in each row
+ *   products   in: column, value, vector              out: a product for each element
  *   matmul     in: a, b, bias (zeros)                 out: c; count: rows and columns */
 typedef struct kernel_work {
     bench_kernel_id id;

@@ -114,7 +114,7 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
 {
     uint32_t n = work->count;
     bool has_wide = work->id == BENCH_KERNEL_COPY || work->id == BENCH_KERNEL_MAP;
-    if (variant > (has_wide ? 1u : 0u)) {
+    if (variant > (has_wide ? 1u : 0u) || work->id == BENCH_KERNEL_PRODUCTS) {
         return false;
     }
     memset(out, 0, sizeof *out);

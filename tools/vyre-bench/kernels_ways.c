@@ -9,7 +9,7 @@
 
 enum {
     MAX_SORTED_ON_CPU = 1 << 24,
-    MAX_LIBRARY = 2,
+    MAX_LIBRARY = 3,
     MAX_VULKAN = 2,
     MAX_BINDS = 8,
     NONE = -1,
@@ -37,6 +37,10 @@ static const char odd_atomic_text[] =
     "program odd_atomic\nworkgroup 256\ngrid over x\n"
     "in x : u32[]\nout total : u32[1]\n"
     "kernel { if (x[gid.x] & 1) == 1 { atomic_add(total[0], 1) } }\n";
+static const char products_text[] =
+    "program products\nworkgroup 256\ngrid over y\n"
+    "in column : u32[]\nin value : f32[]\nin x : f32[]\ninout y : f32[]\n"
+    "kernel { y[gid.x] = value[gid.x] * x[column[gid.x]] }\n";
 #define SUM_TEXT(name, value)                                                                      \
     "program " name "\nworkgroup 256\nin x : u32[]\nout total : u32[1]\nshared part : u32[256]\n"  \
     "kernel {\n    var sum = 0\n"                                                                  \
@@ -59,22 +63,31 @@ typedef struct program_kind {
     bool is_square;  /* its params are count, count, count */
     uint32_t param_count, params[2];
     bool has_zeros; /* outputs or scratch that are made zero before each run */
+    vyre_coarsening coarsening;
 } program_kind;
 
 #define PROGRAM(kernel, name, source) .id = BENCH_KERNEL_##kernel, .way = name, .text = source
 static const program_kind program_kinds[] = {
     {PROGRAM(COPY, "a word an invocation", copy_text), .bind_count = 2, .binds = {0, OUT}},
+    {PROGRAM(COPY, "a word an invocation, one by one", copy_text), .bind_count = 2,
+     .binds = {0, OUT}, .coarsening = VYRE_COARSENING_NEVER},
     {PROGRAM(COPY, "16 bytes an invocation", copy_wide_text), .bind_count = 2, .binds = {0, OUT}},
     {PROGRAM(MAP, "a word an invocation", map_text), .bind_count = 2, .binds = {0, OUT}},
+    {PROGRAM(MAP, "a word an invocation, one by one", map_text), .bind_count = 2, .binds = {0, OUT},
+     .coarsening = VYRE_COARSENING_NEVER},
     {PROGRAM(MAP, "16 bytes an invocation", map_wide_text), .bind_count = 2, .binds = {0, OUT}},
     {PROGRAM(SUM, "workgroups sum", sum_text), .bind_count = 2, .binds = {0, OUT},
      .groups = BENCH_SUM_GROUPS, .has_zeros = true},
     {PROGRAM(SUM, "an atomic each", sum_atomic_text), .bind_count = 2, .binds = {0, OUT},
      .has_zeros = true},
+    {PROGRAM(SUM, "an atomic each, one by one", sum_atomic_text), .bind_count = 2,
+     .binds = {0, OUT}, .has_zeros = true, .coarsening = VYRE_COARSENING_NEVER},
     {PROGRAM(ODD, "workgroups sum", odd_text), .bind_count = 2, .binds = {0, OUT},
      .groups = BENCH_SUM_GROUPS, .has_zeros = true},
     {PROGRAM(ODD, "an atomic each", odd_atomic_text), .bind_count = 2, .binds = {0, OUT},
      .has_zeros = true},
+    {PROGRAM(ODD, "an atomic each, one by one", odd_atomic_text), .bind_count = 2,
+     .binds = {0, OUT}, .has_zeros = true, .coarsening = VYRE_COARSENING_NEVER},
     {PROGRAM(HISTOGRAM, "histogram.vyre", bench_histogram_vyre), .bind_count = 2, .binds = {0, OUT},
      .has_zeros = true},
     {PROGRAM(SCAN, "scan.vyre", bench_scan_vyre), .bind_count = 3, .binds = {0, OUT, NONE},
@@ -85,6 +98,10 @@ static const program_kind program_kinds[] = {
      .binds = {OUT, OUT + 1, NONE, NONE, NONE, NONE}, .param_count = 1, .has_zeros = true},
     {PROGRAM(SPMV, "spmv.vyre", bench_spmv_vyre), .bind_count = 5, .binds = {0, 1, 2, 3, OUT},
      .has_zeros = true},
+    {PROGRAM(PRODUCTS, "a word an invocation", products_text), .bind_count = 4,
+     .binds = {0, 1, 2, OUT}},
+    {PROGRAM(PRODUCTS, "a word an invocation, one by one", products_text), .bind_count = 4,
+     .binds = {0, 1, 2, OUT}, .coarsening = VYRE_COARSENING_NEVER},
     {PROGRAM(MATMUL, "matmul.vyre", bench_matmul_vyre), .bind_count = 4, .binds = {0, 1, 2, OUT},
      .is_square = true, .has_zeros = true},
 };
@@ -232,6 +249,7 @@ static void bind(library_way *way)
     way->dispatch.param_count = kind->is_square ? 3 : kind->param_count;
     way->dispatch.groups[0] = kind->groups;
     way->dispatch.flags = VYRE_DISPATCH_TIMED;
+    way->dispatch.coarsening = kind->coarsening;
 }
 
 static vyre_result add_library(kernel_ways *all, bench_case *c, vyre_diag *diag)
@@ -505,7 +523,8 @@ vyre_result kernel_ways_add(bench *b, bench_case *c, kernel_work *work, kernel_w
 vyre_result kernel_ways_report(kernel_ways *all, bench_case *c, vyre_diag *diag)
 {
     static const char *const names[MAX_LIBRARY] = {
-        "the first of these, with what is made zero before it", "the second, likewise"};
+        "the first of these, with what is made zero before it", "the second, likewise",
+        "the third, likewise"};
     for (uint32_t i = 0; i < all->library_count; i++) {
         library_way *way = &all->library[i];
         uint32_t count = c->series[way->series].sample_count;

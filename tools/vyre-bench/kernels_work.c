@@ -48,6 +48,12 @@ static void set_sizes(kernel_work *w)
         w->in_words[3] = w->out_words[0] = rows;
         w->bytes = (uint64_t)n * 8 + (uint64_t)rows * 12;
         break;
+    case BENCH_KERNEL_PRODUCTS:
+        w->in_count = 3;
+        w->in_words[1] = n;
+        w->in_words[2] = rows;
+        w->bytes = (uint64_t)n * 12 + (uint64_t)rows * 4;
+        break;
     case BENCH_KERNEL_MATMUL:
         w->in_count = 3;
         w->in_words[0] = w->in_words[1] = w->out_words[0] = n * n;
@@ -97,6 +103,19 @@ static void make_spmv(kernel_work *w)
             sum += bench_kernel_value(e) * bench_kernel_vector(w->in[1][e]);
         }
         w->wanted[0][r] = bits_of(sum);
+    }
+}
+
+static void make_products(kernel_work *w)
+{
+    uint32_t rows = w->count / BENCH_ROW;
+    for (uint32_t r = 0; r < rows; r++) {
+        w->in[2][r] = bits_of(bench_kernel_vector(r));
+    }
+    for (uint32_t e = 0; e < w->count; e++) {
+        w->in[0][e] = bench_kernel_column(e, rows);
+        w->in[1][e] = bits_of(bench_kernel_value(e));
+        w->wanted[0][e] = bits_of(bench_kernel_value(e) * bench_kernel_vector(w->in[0][e]));
     }
 }
 
@@ -193,6 +212,8 @@ vyre_result kernel_work_make(kernel_work *work, vyre_diag *diag)
     }
     if (work->id == BENCH_KERNEL_SPMV) {
         make_spmv(work);
+    } else if (work->id == BENCH_KERNEL_PRODUCTS) {
+        make_products(work);
     } else if (work->id == BENCH_KERNEL_MATMUL) {
         make_matmul(work);
     } else if (work->id == BENCH_KERNEL_SORT) {

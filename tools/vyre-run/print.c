@@ -116,7 +116,10 @@ static void print_device_report(const vyre_report *r, FILE *out)
     fprintf(out, "hidden bytes: %llu spill, %llu staging, %llu scratch, %llu arguments\n",
             (unsigned long long)r->spill_size, (unsigned long long)r->staging_size,
             (unsigned long long)r->scratch_size, (unsigned long long)r->argument_size);
-    fprintf(out, "grid: %s%s\n", r->is_folded ? "folded" : "as launched",
+    fprintf(out, "grid: %s%s\n",
+            r->is_folded   ? "folded"
+            : r->is_coarse ? "several elements an invocation"
+                           : "as launched",
             r->is_grid_clamped ? ", of fewer workgroups than the buffer has" : "");
     print_times(r, out);
 }

@@ -2,6 +2,7 @@
  * command line and the order of things. */
 #include "tools/vyre-spv/spv.h"
 
+#include "codegen/kernel.h"
 #include "codegen/passes/ssa.h"
 #include "vyre/text.h"
 
@@ -26,6 +27,7 @@ enum {
     OPTION_DEBUG,
     OPTION_OPT,
     OPTION_AGGREGATE,
+    OPTION_COARSE,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -51,6 +53,9 @@ static const vy_option options[] = {
     {"--aggregate", OPTION_AGGREGATE, NULL,
      "join atomics of one place within subgroups, for devices with maximal\n"
      "reconvergence (kernel files: words with and without)"},
+    {"--coarse", OPTION_COARSE, NULL,
+     "the words for large grids, where an invocation does several elements,\n"
+     "of segments that have such"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
@@ -161,6 +166,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->debug = c->debug || id == OPTION_DEBUG;
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
+        c->coarse = c->coarse || id == OPTION_COARSE;
         break;
     }
     return -1;
@@ -254,24 +260,30 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
         return vy_diag_no_memory(diag);
     }
     in->module_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        vyre_segment_info info;
-        vyre_kernel_segment(in->kernel, i, &info);
-        in->modules[i].words = info.words;
-        in->modules[i].count = info.word_count;
+    vy_variant variant = vy_kernel_own_variant(in->kernel);
+    vy_kernel_coarse coarse = {0};
+    if (c->coarse) {
+        result = vy_kernel_coarsen(in->kernel, variant.interface, &coarse, diag);
+    }
+    variant.is_coarse = coarse.elements != NULL;
+    for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
+        uint32_t words = 0;
+        result = vy_kernel_variant(in->kernel, variant, i, &in->modules[i].words, &words, diag);
+        in->modules[i].count = words;
         in->modules[i].segment = i;
         snprintf(in->modules[i].name, sizeof in->modules[i].name, "%s.seg%u",
                  vyre_kernel_name(in->kernel), i);
     }
-    return VYRE_OK;
+    return result;
 }
 
 static vyre_result take_module(const command *c, input *in, vyre_diag *diag)
 {
-    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug) {
+    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug ||
+        c->coarse) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "this file is SPIR-V already. Fix: leave out --format text or kernel, "
-                           "--dump-after and -g, which need a program");
+                           "--dump-after, -g and --coarse, which need a program");
     }
     in->modules = calloc(1, sizeof *in->modules);
     if (!in->modules) {

@@ -22,7 +22,7 @@ typedef struct command {
     vyre_target target;
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
-    bool validate, stats, requirements, debug, optimise, aggregate;
+    bool validate, stats, requirements, debug, optimise, aggregate, coarse;
 } command;
 
 /* One SPIR-V module. */

@@ -15,6 +15,7 @@ typedef enum bench_kernel_id {
     BENCH_KERNEL_COMPACT, /* keeps the odd ones */
     BENCH_KERNEL_SORT,    /* pairs, by their keys */
     BENCH_KERNEL_SPMV,
+    BENCH_KERNEL_PRODUCTS, /* of the values of a sparse matrix with the vector's */
     BENCH_KERNEL_MATMUL,
     BENCH_KERNELS
 } bench_kernel_id;

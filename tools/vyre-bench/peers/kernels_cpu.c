@@ -185,6 +185,15 @@ static void matmul(uint32_t n, const float *restrict a, const float *restrict b,
     }
 }
 
+static void products(uint32_t n, uint32_t *const *in, uint32_t *y)
+{
+    PARALLEL_FOR
+    for (uint32_t e = 0; e < n; e++) {
+        float product = as_float(in[1][e]) * as_float(in[2][in[0][e]]);
+        memcpy(&y[e], &product, sizeof product);
+    }
+}
+
 void peer_kernel_on_cpu(bench_kernel_id id, uint32_t count, uint32_t *const *in,
                         uint32_t *const *out, uint32_t *scratch)
 {
@@ -215,6 +224,9 @@ void peer_kernel_on_cpu(bench_kernel_id id, uint32_t count, uint32_t *const *in,
         break;
     case BENCH_KERNEL_SPMV:
         spmv(count / BENCH_ROW, in, out[0]);
+        break;
+    case BENCH_KERNEL_PRODUCTS:
+        products(count, in, out[0]);
         break;
     case BENCH_KERNEL_MATMUL:
         matmul(count, (const float *)in[0], (const float *)in[1], (float *)out[0]);

@@ -1,0 +1,567 @@
+/* Makes a segment coarse. The new form, for blocks j + r * T of `lanes` elements, T invocations in
+ * all:
+ *
+ *   if the last of an invocation's blocks lies within the grid and every stream
+ *       wide loads; the body for each element, without what became wide; wide stores; joined
+ * atomics else for each element that is in the grid: the body as it was
+ *
+ * The bodies follow each other, so that they are one order of the elements among those that there
+ * could be. Needs the form behind all passes; keeps what it does. */
+#include "codegen/passes/coarsen_parts.h"
+#include "codegen/passes/passes.h"
+
+typedef struct coarsener {
+    vy_ssa *ssa;
+    const vy_coarse_plan *plan;
+    uint32_t body_blocks; /* how many blocks the form had, from 1 on */
+    uint32_t rest;        /* what stood behind the literals of the entry block: a list */
+    uint32_t *values;     /* by instruction of the body: what it is in the copy being made */
+    uint32_t *blocks;     /* by block of the body: likewise */
+    uint32_t *sums;       /* by block, for each join: what is joined when it ends, so far */
+    uint32_t *loaded;     /* by buffer, for each element of an invocation: its value */
+    uint32_t *stored;     /* likewise: what it stores */
+    uint32_t joined[VY_COARSE_JOINS]; /* of the copies before */
+    VY_VEC(uint32_t) order;           /* of the blocks */
+    /* In the entry block: T, and for each round the number of a block and of its first element. */
+    uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST];
+} coarsener;
+
+/* A copy of the body. */
+typedef struct body_copy {
+    uint32_t place;   /* gid.x */
+    uint32_t element; /* of the invocation's; UINT32_MAX: all is plain */
+    uint32_t after;   /* the block behind it */
+} body_copy;
+
+static uint32_t put(coarsener *c, uint32_t block, uint32_t op, vyre_type type, uint32_t a,
+                    uint32_t b)
+{
+    vy_ins ins = {.op = (uint16_t)op, .type = (uint8_t)type, .arg = {a, b}};
+    return vy_ssa_append(c->ssa, block, ins);
+}
+
+static uint32_t put_u32(coarsener *c, uint32_t block, vyre_op op, uint32_t a, uint32_t b)
+{
+    return put(c, block, op, VYRE_TYPE_U32, a, b);
+}
+
+static uint32_t number(coarsener *c, uint32_t value)
+{
+    return vy_ssa_literal(c->ssa, VYRE_TYPE_U32, value);
+}
+
+/* By a power of two; the amount is below 32. */
+static uint32_t shift(coarsener *c, uint32_t block, vyre_op op, uint32_t value, uint32_t places)
+{
+    if (!places) {
+        return value;
+    }
+    uint32_t amount = number(c, places);
+    uint32_t shifted = put_u32(c, block, op, value, amount);
+    c->ssa->ins.data[shifted].unchecked = true;
+    return shifted;
+}
+
+static uint32_t add_block(coarsener *c)
+{
+    return vy_ssa_add_block(c->ssa, (vy_loc){0, 0});
+}
+
+static void begin_block(coarsener *c, uint32_t block)
+{
+    (void)vy_vec_push(c->ssa->scratch, &c->order, block);
+}
+
+static void jump(coarsener *c, uint32_t from, uint32_t to)
+{
+    c->ssa->blocks.data[from].end = VY_END_JUMP;
+    c->ssa->blocks.data[from].target[0] = to;
+}
+
+static void branch(coarsener *c, uint32_t from, uint32_t cond, uint32_t yes, uint32_t no)
+{
+    vy_block *block = &c->ssa->blocks.data[from];
+    block->end = VY_END_BRANCH;
+    block->cond = cond;
+    block->target[0] = yes;
+    block->target[1] = no;
+}
+
+static void select_to(coarsener *c, uint32_t from, uint32_t merge)
+{
+    c->ssa->blocks.data[from].merge_kind = VY_MERGE_SELECTION;
+    c->ssa->blocks.data[from].merge = merge;
+}
+
+static uint32_t add_phi(coarsener *c, uint32_t block, uint32_t after, vyre_type type,
+                        uint32_t first, uint32_t count)
+{
+    vy_ins ins = {.op = VY_SSA_PHI, .type = (uint8_t)type, .arg = {first, count}};
+    return vy_ssa_insert(c->ssa, block, after, ins);
+}
+
+/* ---- Joined operands ------------------------------------------------------------------------- */
+
+static uint32_t *sum_of(coarsener *c, uint32_t block, uint32_t join)
+{
+    return &c->sums[block * VY_COARSE_JOINS + join];
+}
+
+static uint32_t identity_of(coarsener *c, uint32_t join)
+{
+    const vy_coarse_join *j = &c->plan->joins[join];
+    return vy_ssa_literal(c->ssa, (vyre_type)j->type, j->identity);
+}
+
+/* What is joined when a block begins; blocks come behind those that lead to them. */
+static uint32_t begin_sum(coarsener *c, uint32_t b, uint32_t join)
+{
+    const vy_flow *flow = &c->plan->flow;
+    const uint32_t *preds = &flow->preds[flow->first_pred[b]];
+    uint32_t count = flow->pred_count[b];
+    if (b == 1) {
+        return c->joined[join];
+    }
+    if (!count) { /* nothing leads there */
+        return identity_of(c, join);
+    }
+    uint32_t value = *sum_of(c, preds[0], join), first = c->ssa->phi_edges.count;
+    bool is_same = true;
+    for (uint32_t i = 1; i < count; i++) {
+        is_same = is_same && *sum_of(c, preds[i], join) == value;
+    }
+    if (is_same) {
+        return value;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        vy_phi_edge edge = {c->blocks[preds[i]], *sum_of(c, preds[i], join)};
+        (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
+    }
+    return add_phi(c, c->blocks[b], c->ssa->blocks.data[c->blocks[b]].last,
+                   (vyre_type)c->plan->joins[join].type, first, count);
+}
+
+static void add_to_sum(coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
+{
+    const vy_coarse_join *j = &c->plan->joins[join];
+    uint32_t *sum = sum_of(c, b, join);
+    *sum = *sum == identity_of(c, join)
+               ? operand
+               : put(c, c->blocks[b], j->op, (vyre_type)j->type, *sum, operand);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static uint32_t element_place(uint32_t buffer, uint32_t element)
+{
+    return buffer * VY_COARSE_MOST + element;
+}
+
+static uint32_t copy_phi(coarsener *c, uint32_t to, vy_ins ins)
+{
+    uint32_t first = c->ssa->phi_edges.count, from = ins.arg[0];
+    for (uint32_t e = 0; e < ins.arg[1]; e++) {
+        vy_phi_edge edge = c->ssa->phi_edges.data[from + e];
+        edge.block = c->blocks[edge.block];
+        edge.value = c->values[edge.value];
+        (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
+    }
+    ins.arg[0] = first;
+    return vy_ssa_append(c->ssa, to, ins);
+}
+
+static uint32_t copy_plain(coarsener *c, uint32_t to, vy_ins ins)
+{
+    if (ins.op == VY_SSA_PHI) {
+        return copy_phi(c, to, ins);
+    }
+    uint32_t count = vy_ssa_operand_count(&ins);
+    for (uint32_t a = 0; a < count; a++) {
+        ins.arg[a] = c->values[ins.arg[a]];
+    }
+    return vy_ssa_append(c->ssa, to, ins);
+}
+
+static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const body_copy *copy)
+{
+    const vy_ins ins = c->ssa->ins.data[index];
+    vy_coarse_role role = (vy_coarse_role)c->plan->roles[index];
+    if (role == VY_COARSE_PLACE) {
+        c->values[index] = copy->place;
+        return;
+    }
+    if (copy->element == UINT32_MAX || role == VY_COARSE_PLAIN) {
+        c->values[index] = copy_plain(c, c->blocks[b], ins);
+        return;
+    }
+    if (role == VY_COARSE_JOINED) {
+        add_to_sum(c, b, c->plan->join_of[index], c->values[ins.arg[1]]);
+        return;
+    }
+    uint32_t at = element_place(ins.ref, copy->element);
+    if (role == VY_COARSE_LOAD) {
+        c->values[index] = c->loaded[at];
+    } else {
+        c->stored[at] = c->values[ins.arg[1]];
+    }
+}
+
+static void copy_end(coarsener *c, uint32_t b, const body_copy *copy)
+{
+    vy_ssa *ssa = c->ssa;
+    const vy_block from = ssa->blocks.data[b];
+    if (from.end == VY_END_RETURN) {
+        jump(c, c->blocks[b], copy->after);
+        return;
+    }
+    uint32_t first_case = ssa->cases.count;
+    for (uint32_t i = 0; from.end == VY_END_SWITCH && i < from.case_count; i++) {
+        vy_case entry = ssa->cases.data[from.first_case + i];
+        entry.block = c->blocks[entry.block];
+        (void)vy_vec_push(ssa->arena, &ssa->cases, entry);
+    }
+    vy_block *to = &ssa->blocks.data[c->blocks[b]];
+    to->end = from.end;
+    to->merge_kind = from.merge_kind;
+    to->cond = c->values[from.cond];
+    to->target[0] = c->blocks[from.target[0]];
+    to->target[1] = c->blocks[from.target[1]];
+    to->merge = c->blocks[from.merge];
+    to->first_case = first_case;
+    to->case_count = from.case_count;
+    to->loc = from.loc;
+}
+
+/* Behind block `before`. */
+static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
+{
+    vy_ssa *ssa = c->ssa;
+    for (uint32_t b = 1; b < c->body_blocks; b++) {
+        c->blocks[b] = add_block(c);
+    }
+    if (ssa->arena->failed) {
+        return;
+    }
+    jump(c, before, c->blocks[1]);
+    for (uint32_t b = 1; b < c->body_blocks; b++) {
+        begin_block(c, c->blocks[b]);
+        for (uint32_t j = 0; copy->element != UINT32_MAX && j < c->plan->join_count; j++) {
+            *sum_of(c, b, j) = begin_sum(c, b, j);
+        }
+        uint32_t i = b == 1 ? c->rest : ssa->blocks.data[b].first;
+        for (; i && !ssa->arena->failed; i = ssa->ins.data[i].next) {
+            copy_instruction(c, b, i, copy);
+        }
+        copy_end(c, b, copy);
+    }
+    for (uint32_t j = 0; copy->element != UINT32_MAX && j < c->plan->join_count; j++) {
+        c->joined[j] = *sum_of(c, c->plan->exit, j);
+    }
+}
+
+/* ---- Wide accesses --------------------------------------------------------------------------- */
+
+static uint32_t words_of(const coarsener *c, uint32_t buffer)
+{
+    vyre_type type = (vyre_type)c->ssa->program->buffers.data[buffer].type;
+    return vyre_type_size(type) * c->plan->lanes / (uint32_t)sizeof(uint32_t);
+}
+
+static vyre_type type_of_words(uint32_t words)
+{
+    return words == 1 ? VYRE_TYPE_U32 : words == 2 ? VYRE_TYPE_U32X2 : VYRE_TYPE_U32X4;
+}
+
+static void load_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
+{
+    vyre_type element = (vyre_type)c->ssa->program->buffers.data[buffer].type;
+    vy_ins load = {.op = VY_SSA_LOAD_WIDE,
+                   .type = (uint8_t)type_of_words(words_of(c, buffer)),
+                   .ref = buffer,
+                   .arg = {c->rounds[round]}};
+    uint32_t wide = vy_ssa_append(c->ssa, block, load);
+    for (uint32_t k = 0; k < c->plan->lanes; k++) {
+        vy_ins unpack = {.op = VY_SSA_UNPACK,
+                         .type = (uint8_t)vy_element_value_type(element),
+                         .ref = buffer,
+                         .bits = k,
+                         .arg = {wide}};
+        c->loaded[element_place(buffer, round * c->plan->lanes + k)] =
+            vy_ssa_append(c->ssa, block, unpack);
+    }
+}
+
+static uint32_t pack_word(coarsener *c, uint32_t block, uint32_t buffer, const uint32_t *elements,
+                          uint32_t word)
+{
+    uint32_t size = vyre_type_size((vyre_type)c->ssa->program->buffers.data[buffer].type);
+    vy_ins pack = {.op = VY_SSA_PACK, .type = VYRE_TYPE_U32, .ref = buffer};
+    if (size == 8) {
+        pack.arg[0] = elements[word / 2];
+        pack.bits = word % 2;
+    } else {
+        uint32_t count = (uint32_t)sizeof(uint32_t) / size;
+        for (uint32_t i = 0; i < count; i++) {
+            pack.arg[i] = elements[word * count + i];
+        }
+    }
+    return vy_ssa_append(c->ssa, block, pack);
+}
+
+static void store_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
+{
+    const uint32_t *elements = &c->stored[element_place(buffer, round * c->plan->lanes)];
+    uint32_t words = words_of(c, buffer);
+    vy_ins compose = {.op = VY_SSA_COMPOSE, .type = (uint8_t)type_of_words(words)};
+    for (uint32_t w = 0; w < words; w++) {
+        compose.arg[w] = pack_word(c, block, buffer, elements, w);
+    }
+    uint32_t value = words == 1 ? compose.arg[0] : vy_ssa_append(c->ssa, block, compose);
+    vy_ins store = {.op = VY_SSA_STORE_WIDE,
+                    .type = VYRE_TYPE_VOID,
+                    .ref = buffer,
+                    .arg = {c->rounds[round], value},
+                    .loc = c->ssa->ins.data[c->plan->store_of[buffer]].loc};
+    (void)vy_ssa_append(c->ssa, block, store);
+}
+
+/* The joined atomics, in `block` and behind; where no element may have one, only if something was
+ * joined. Returns the block it ends in. */
+static uint32_t put_joined(coarsener *c, uint32_t block)
+{
+    for (uint32_t j = 0; j < c->plan->join_count; j++) {
+        const vy_coarse_join *join = &c->plan->joins[j];
+        vy_ins atomic = {.op = VY_SSA_ATOMIC,
+                         .type = join->type,
+                         .atomic = join->atomic,
+                         .order = VYRE_ORDER_RELAXED,
+                         .unchecked = join->is_unchecked,
+                         .ref = join->buffer,
+                         .arg = {c->values[join->index], c->joined[j]},
+                         .loc = join->loc};
+        if (join->is_certain) {
+            (void)vy_ssa_append(c->ssa, block, atomic);
+            continue;
+        }
+        uint32_t identity = identity_of(c, j), yes = add_block(c), merge = add_block(c);
+        uint32_t cond = put(c, block, VYRE_OP_NE, VYRE_TYPE_BOOL, c->joined[j], identity);
+        if (c->ssa->arena->failed) {
+            return block;
+        }
+        branch(c, block, cond, yes, merge);
+        select_to(c, block, merge);
+        begin_block(c, yes);
+        (void)vy_ssa_append(c->ssa, yes, atomic);
+        jump(c, yes, merge);
+        begin_block(c, merge);
+        block = merge;
+    }
+    return block;
+}
+
+/* Behind the entry block; returns the block it ends in. */
+static uint32_t make_wide(coarsener *c, uint32_t block)
+{
+    const vy_coarse_plan *plan = c->plan;
+    uint32_t buffers = c->ssa->program->buffers.count, before = block;
+    for (uint32_t r = 0; r < plan->rounds; r++) {
+        c->firsts[r] = shift(c, block, VYRE_OP_SHL, c->rounds[r], plan->lane_shift);
+        for (uint32_t b = 1; b < buffers; b++) {
+            if (plan->is_loaded[b]) {
+                load_wide(c, block, b, r);
+            }
+        }
+    }
+    for (uint32_t j = 0; j < plan->join_count; j++) {
+        c->joined[j] = identity_of(c, j);
+    }
+    for (uint32_t e = 0; e < plan->rounds * plan->lanes && !c->ssa->arena->failed; e++) {
+        uint32_t lane = e & (plan->lanes - 1), first = c->firsts[e >> plan->lane_shift];
+        uint32_t after = add_block(c);
+        body_copy copy = {first, e, after};
+        if (lane) {
+            uint32_t offset = number(c, lane);
+            copy.place = put_u32(c, before, VYRE_OP_ADD, first, offset);
+        }
+        copy_body(c, before, &copy);
+        begin_block(c, after);
+        before = after;
+    }
+    for (uint32_t r = 0; r < plan->rounds && !c->ssa->arena->failed; r++) {
+        for (uint32_t b = 1; b < buffers; b++) {
+            if (plan->store_of[b]) {
+                store_wide(c, before, b, r);
+            }
+        }
+    }
+    return put_joined(c, before);
+}
+
+/* ---- One by one ------------------------------------------------------------------------------ */
+
+/* The element of number t of the invocation, and whether the grid has it. The number of its block
+ * is compared first: behind the last block, the element's own number may have wrapped. */
+static uint32_t find_element(coarsener *c, uint32_t block, uint32_t t, uint32_t *out_place)
+{
+    const vy_coarse_plan *plan = c->plan;
+    uint32_t all = number(c, plan->rounds * plan->lanes), one = number(c, 1);
+    uint32_t elements = put(c, block, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
+    uint32_t inside = put(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, t, all);
+    uint32_t lane = t, at = c->rounds[0];
+    if (plan->rounds > 1) {
+        uint32_t mask = number(c, plan->lanes - 1);
+        uint32_t round = shift(c, block, VYRE_OP_SHR, t, plan->lane_shift);
+        uint32_t distance = put_u32(c, block, VYRE_OP_MUL, round, c->count);
+        lane = put_u32(c, block, VYRE_OP_AND, t, mask);
+        at = put_u32(c, block, VYRE_OP_ADD, at, distance);
+        uint32_t last = put_u32(c, block, VYRE_OP_SUB, elements, one);
+        last = shift(c, block, VYRE_OP_SHR, last, plan->lane_shift);
+        uint32_t is_block = put(c, block, VYRE_OP_LE, VYRE_TYPE_BOOL, at, last);
+        inside = put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_block);
+    }
+    uint32_t first = shift(c, block, VYRE_OP_SHL, at, plan->lane_shift);
+    *out_place = put_u32(c, block, VYRE_OP_ADD, first, lane);
+    uint32_t is_element = put(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, *out_place, elements);
+    return put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_element);
+}
+
+/* A loop over the elements, entered from `before`; returns the block behind it. */
+static uint32_t make_one_by_one(coarsener *c, uint32_t before)
+{
+    vy_ssa *ssa = c->ssa;
+    uint32_t header = add_block(c), test = add_block(c), step = add_block(c), end = add_block(c);
+    uint32_t zero = number(c, 0), one = number(c, 1), first = ssa->phi_edges.count;
+    bool has_room = vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){before, zero}) &&
+                    vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){step, 0});
+    if (!has_room || ssa->arena->failed) {
+        return before;
+    }
+    jump(c, before, header);
+    begin_block(c, header);
+    uint32_t t = add_phi(c, header, 0, VYRE_TYPE_U32, first, 2);
+    jump(c, header, test);
+    ssa->blocks.data[header].merge_kind = VY_MERGE_LOOP;
+    ssa->blocks.data[header].merge = end;
+    ssa->blocks.data[header].continue_block = step;
+    begin_block(c, test);
+    body_copy copy = {0, UINT32_MAX, step};
+    uint32_t is_element = find_element(c, test, t, &copy.place);
+    copy_body(c, test, &copy);
+    branch(c, test, is_element, c->blocks[1], end);
+    begin_block(c, step);
+    uint32_t next = put_u32(c, step, VYRE_OP_ADD, t, one);
+    ssa->phi_edges.data[first + 1].value = next;
+    jump(c, step, header);
+    begin_block(c, end);
+    return end;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+/* Leaves the literals alone in the entry block; the others are a list of their own. */
+static void take_entry(coarsener *c)
+{
+    vy_ssa *ssa = c->ssa;
+    vy_block *entry = &ssa->blocks.data[1];
+    uint32_t *literals = &entry->first, *rest = &c->rest, last = 0, next = 0;
+    for (uint32_t i = entry->first; i; i = next) {
+        vy_ins *ins = &ssa->ins.data[i];
+        next = ins->next;
+        if (ins->op == VYRE_OP_LITERAL) {
+            *literals = last = i;
+            literals = &ins->next;
+            c->values[i] = i;
+        } else {
+            *rest = i;
+            rest = &ins->next;
+        }
+    }
+    *literals = *rest = 0;
+    entry->last = last;
+    vy_ssa_index_literals(ssa);
+}
+
+/* Which blocks are the invocation's, and whether they may be done as a whole. */
+static uint32_t begin_entry(coarsener *c)
+{
+    const vy_coarse_plan *plan = c->plan;
+    const vyre_program *program = c->ssa->program;
+    vy_ins place = {.op = VYRE_OP_BUILTIN, .type = VYRE_TYPE_U32, .ref = VYRE_BUILTIN_GID_X};
+    uint32_t one = number(c, 1);
+    uint32_t elements = put(c, 1, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
+    c->rounds[0] = vy_ssa_append(c->ssa, 1, place);
+    if (plan->rounds > 1) {
+        c->count = put_u32(c, 1, VYRE_OP_SUB, elements, one);
+        c->count = shift(c, 1, VYRE_OP_SHR, c->count, plan->lane_shift + plan->round_shift);
+        c->count = put_u32(c, 1, VYRE_OP_ADD, c->count, one);
+    }
+    for (uint32_t r = 1; r < plan->rounds; r++) {
+        c->rounds[r] = put_u32(c, 1, VYRE_OP_ADD, c->rounds[r - 1], c->count);
+    }
+    uint32_t whole = elements;
+    for (uint32_t b = 1; b < program->buffers.count; b++) {
+        if (plan->is_loaded[b] || plan->store_of[b]) {
+            vy_ins length = {.op = VYRE_OP_LENGTH, .type = VYRE_TYPE_U32, .ref = b};
+            uint32_t value = vy_ssa_append(c->ssa, 1, length);
+            whole = put_u32(c, 1, VYRE_OP_MIN, whole, value);
+        }
+    }
+    whole = shift(c, 1, VYRE_OP_SHR, whole, plan->lane_shift);
+    return put(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
+}
+
+static void coarsen(coarsener *c)
+{
+    take_entry(c);
+    uint32_t wide = add_block(c), single = add_block(c), merge = add_block(c);
+    uint32_t is_whole = begin_entry(c);
+    if (c->ssa->arena->failed) {
+        return;
+    }
+    begin_block(c, 1);
+    begin_block(c, wide);
+    uint32_t end = make_wide(c, wide);
+    jump(c, end, merge);
+    begin_block(c, single);
+    end = make_one_by_one(c, single);
+    jump(c, end, merge);
+    begin_block(c, merge);
+    c->ssa->blocks.data[merge].end = VY_END_RETURN;
+    /* Until now its end was that of the body's first block, for the copies. */
+    branch(c, 1, is_whole, wide, single);
+    select_to(c, 1, merge);
+}
+
+bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
+{
+    vy_coarse_plan plan;
+    vy_arena *scratch = ssa->scratch;
+    *out_coarse = (vy_coarse){0};
+    if (!vy_coarse_find(ssa, &plan)) {
+        return false;
+    }
+    if (!plan.lanes) {
+        return true;
+    }
+    coarsener c = {.ssa = ssa, .plan = &plan, .body_blocks = ssa->blocks.count};
+    size_t elements = (size_t)ssa->program->buffers.count * VY_COARSE_MOST;
+    c.values = vy_arena_alloc(scratch, ssa->ins.count, sizeof *c.values);
+    c.blocks = vy_arena_alloc(scratch, ssa->blocks.count, sizeof *c.blocks);
+    c.sums = vy_arena_alloc(scratch, (size_t)ssa->blocks.count * VY_COARSE_JOINS, sizeof *c.sums);
+    c.loaded = vy_arena_alloc(scratch, elements, sizeof *c.loaded);
+    c.stored = vy_arena_alloc(scratch, elements, sizeof *c.stored);
+    if (scratch->failed) {
+        return false;
+    }
+    coarsen(&c);
+    if (ssa->arena->failed || scratch->failed) {
+        return false;
+    }
+    vy_ssa_reorder(ssa, c.order.data, c.order.count);
+    if (ssa->arena->failed || scratch->failed || !vy_pass_dce(ssa, NULL)) {
+        return false;
+    }
+    out_coarse->elements = plan.rounds * plan.lanes;
+    out_coarse->streams = plan.streams;
+    return true;
+}

@@ -1,0 +1,21 @@
+/* A segment made coarse: one launched invocation does several elements of a one-dimensional grid
+ * that stand side by side, so that what each of them reads and writes at its own place becomes one
+ * access of up to 16 bytes. Only for programs that cannot tell which invocation does an element. */
+#ifndef VY_COARSEN_H
+#define VY_COARSEN_H
+
+#include "codegen/passes/ssa.h"
+
+typedef struct vy_coarse {
+    uint32_t elements; /* that an invocation does; 0: the segment is as it was */
+    uint64_t streams;  /* bindings whose first element must lie at a multiple of 16 bytes */
+} vy_coarse;
+
+/* After all passes. Changes the segment where that can pay and keeps what it does; says how. False:
+ * out of memory.
+ *
+ * In the new form the builtin gid.x is the number of the launched invocation, and it stands alone
+ * for ceil(ELEMENTS / elements) of them. */
+bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse);
+
+#endif

@@ -1,0 +1,49 @@
+/* What coarsen_find.c decides and coarsen.c carries out. */
+#ifndef VY_COARSEN_PARTS_H
+#define VY_COARSEN_PARTS_H
+
+#include "codegen/passes/coarsen.h"
+#include "codegen/passes/edit.h"
+#include "codegen/passes/flow.h"
+
+#define VY_COARSE_JOINS 4u  /* atomics that are joined, by buffer and index */
+#define VY_COARSE_MOST  16u /* elements of an invocation */
+
+typedef enum vy_coarse_role {
+    VY_COARSE_PLAIN,  /* copied for every element */
+    VY_COARSE_PLACE,  /* gid.x */
+    VY_COARSE_LOAD,   /* at gid.x, and part of a wide one */
+    VY_COARSE_STORE,  /* likewise */
+    VY_COARSE_JOINED, /* an atomic whose operand is joined with the others' */
+} vy_coarse_role;
+
+/* Atomics that become one. */
+typedef struct vy_coarse_join {
+    uint32_t buffer, index; /* index: an instruction that is the same for all */
+    uint8_t atomic, type;
+    vyre_op op; /* that joins operands */
+    uint64_t identity;
+    bool is_certain;   /* every element has one */
+    bool is_unchecked; /* so proved by one that every element has */
+    vy_loc loc;
+} vy_coarse_join;
+
+typedef struct vy_coarse_plan {
+    vy_flow flow;
+    uint32_t exit; /* the one block that returns; the last */
+    /* An invocation does `rounds` blocks of `lanes` neighbours, both powers of two: block j, and
+     * those that lie one, two, ... times the count of invocations behind it. */
+    uint32_t lanes, lane_shift, rounds, round_shift;
+    uint64_t streams;   /* bindings */
+    uint8_t *roles;     /* by instruction: vy_coarse_role */
+    uint8_t *join_of;   /* by instruction */
+    bool *is_loaded;    /* by buffer: loads at gid.x are wide */
+    uint32_t *store_of; /* by buffer: the one store, which is wide, or 0 */
+    vy_coarse_join joins[VY_COARSE_JOINS];
+    uint32_t join_count;
+} vy_coarse_plan;
+
+/* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
+bool vy_coarse_find(vy_ssa *ssa, vy_coarse_plan *out_plan);
+
+#endif

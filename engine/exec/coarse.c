@@ -1,0 +1,59 @@
+/* Which dispatches are coarse. */
+#include "engine/exec/coarse.h"
+
+#include "engine/exec/bind.h"
+
+/* With fewer, there would be too few invocations to fill a device, or to wait for. */
+#define MIN_ELEMENTS (1u << 18)
+#define ALIGNMENT    16u
+
+/* The grid lies in x alone, is launched as it is, and known to the host. */
+static bool has_plain_grid(const vyre_pipeline *p, const vy_job *job)
+{
+    const vy_shape *shape = &job->shape;
+    return shape->elements[1] == 1 && shape->elements[2] == 1 && !shape->is_folded &&
+           !shape->is_indirect && !p->has_state && shape->group_total > 0;
+}
+
+/* Wide accesses begin where they must. Descriptors that may be bound at other places are for such
+ * accesses too. What the engine allocates begins where descriptors may. */
+static bool is_aligned(const vyre_pipeline *p, const vy_job *job, uint64_t streams)
+{
+    bool is_aligned = true;
+    for (uint32_t b = 0; b < p->binding_count; b++) {
+        uint64_t first = p->device->snapshot.info.offset_alignment;
+        if (!(streams >> b & 1)) {
+            continue;
+        }
+        if (job->is_resident[b]) {
+            first = job->bindings[b].offset;
+            first += job->binder->is_by_handle ? 0 : job->residents[b].address;
+        }
+        is_aligned = is_aligned && first % ALIGNMENT == 0;
+    }
+    return is_aligned;
+}
+
+vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *diag)
+{
+    vyre_coarsening asked = job->params->coarsening;
+    vy_kernel_coarse coarse = {0};
+    job->is_coarse = false;
+    job->coarse_elements = NULL;
+    if (asked != VYRE_COARSENING_AUTO && asked != VYRE_COARSENING_NEVER &&
+        asked != VYRE_COARSENING_ALWAYS) {
+        return vy_invalid(diag, "%d is no coarsening. Fix: use a value of vyre_coarsening",
+                          (int)asked);
+    }
+    bool is_large = asked == VYRE_COARSENING_ALWAYS || job->shape.elements[0] >= MIN_ELEMENTS;
+    if (asked == VYRE_COARSENING_NEVER || !is_large || job->is_aliased || job->is_wide ||
+        job->is_whole || !has_plain_grid(p, job)) {
+        return VYRE_OK;
+    }
+    vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface, &coarse, diag);
+    if (code == VYRE_OK && coarse.elements && is_aligned(p, job, coarse.streams)) {
+        job->is_coarse = true;
+        job->coarse_elements = coarse.elements;
+    }
+    return code;
+}

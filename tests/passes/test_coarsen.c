@@ -1,0 +1,195 @@
+/* What is made coarse, what is not, and the form of it as text: tests/passes/golden/NAME.txt.
+ * VYRE_UPDATE_GOLDEN=1 writes those files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "codegen/passes/coarsen.h"
+#include "tests/passes/form_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD                                                                                       \
+    "program t\nworkgroup 64\nin x : u32[]\nin f : f32[]\nin m : u8[]\nin d : f64[]\n"             \
+    "in v : u32x4[]\ninout y : u32[]\ninout g : f32[]\ninout k : i32[8]\nout w : u32x2[]\n"        \
+    "param p : u32\n"
+
+static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
+{
+    static const char *const passes[] = {"trivial-phi", "cse", "dce", "ranges", "dce", NULL};
+    char text[2048];
+    (void)snprintf(text, sizeof text, HEAD "kernel {\n%s\n}\n", statements);
+    case_init_program(c, text);
+    case_build(c, 0);
+    for (size_t p = 0; passes[p]; p++) {
+        case_pass(c, passes[p]);
+    }
+    assert_true(vy_ssa_coarsen(&c->ssa, out_coarse));
+    const char *problem = vy_ssa_verify(&c->ssa);
+    if (problem) {
+        fail_msg("%s: %s", statements, problem);
+    }
+}
+
+static void test_coarse_forms_match_stored_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *statements;
+    } cases[] = {
+        {"coarsen_map", "y[gid.x] = x[gid.x] * 3 + p"},
+        {"coarsen_sum", "atomic_add(k[p], i32(x[gid.x]))"},
+        {"coarsen_choice", "let a = d[gid.x]\nif a > 0.0d { atomic_max(k[1], 7i) }\n"
+                           "w[gid.x] = u32x2(p, u32(a))"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ssa_case c;
+        vy_coarse coarse;
+        make(&c, cases[i].statements, &coarse);
+        assert_true(coarse.elements > 1);
+        case_compare(cases[i].name, case_print(&c));
+        case_finish(&c);
+    }
+}
+
+/* Bindings: x 1, f 2, m 4, d 8, v 16, y 32, g 64, k 128, w 256. */
+typedef struct row {
+    const char *statements;
+    uint32_t elements;
+    uint64_t streams;
+    uint32_t loads, stores, atomics; /* wide ones; atomics beside those of the loop */
+} row;
+
+static const row rows[] = {
+    {"y[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
+    {"w[gid.x] = u32x2(1, 2)", 2, 256, 0, 1, 0},
+    {"let a = m[gid.x]\nif a > 3 { atomic_add(k[0], 1i) }", 16, 4, 1, 0, 1},
+    /* By the widest: bytes in words of four. */
+    {"y[gid.x] = u32(m[gid.x]) + x[gid.x]", 4, 37, 2, 1, 0},
+    /* Of each second byte no word can be made. */
+    {"let a = m[gid.x]\ng[gid.x] = f32(d[gid.x]) + f32(a)", 0, 0, 0, 0, 0},
+    {"g[gid.x] = f32(d[gid.x])", 2, 72, 1, 1, 0},
+    /* A sum alone: four rounds, the loads of which are under way at once. */
+    {"atomic_add(k[0], i32(x[gid.x]))", 16, 1, 4, 0, 1},
+    {"y[gid.x] = x[gid.x]\natomic_add(k[0], i32(x[gid.x]))", 4, 33, 1, 1, 1},
+    /* Not integers: an order would be made up. */
+    {"atomic_add(g[0], f[gid.x])", 4, 2, 1, 0, 4},
+    /* The old value is asked for. */
+    {"let o = atomic_add(k[0], i32(x[gid.x]))\nif o > 0 { y[0] = 1 }", 4, 1, 1, 0, 4},
+    /* Somebody looks; two operators; another place for each. */
+    {"atomic_add(k[0], i32(x[gid.x]))\nif k[1] > 0 { y[0] = 1 }", 4, 1, 1, 0, 4},
+    {"atomic_add(k[0], i32(x[gid.x]))\natomic_max(k[0], 3i)", 4, 1, 1, 0, 8},
+    {"atomic_add(k[x[gid.x]], 1i)", 4, 1, 1, 0, 4},
+    {"atomic_exchange(k[0], i32(x[gid.x]))", 4, 1, 1, 0, 4},
+    {"atomic_add(k[0], i32(x[gid.x]))\natomic_add(k[1], 1i)", 16, 1, 4, 0, 2},
+    /* In place: the load comes before the store. */
+    {"y[gid.x] = y[gid.x] + 1", 4, 32, 1, 1, 0},
+    {"y[gid.x] = 1\ng[gid.x] = f32(y[gid.x])", 0, 0, 0, 0, 0},
+    {"let a = y[gid.x]\nif a > 3 { y[gid.x] = x[gid.x] }", 4, 33, 2, 0, 0},
+    {"if x[gid.x] > 3 { y[gid.x] = 1 }\ny[gid.x] = 2", 0, 0, 0, 0, 0},
+    {"y[gid.x] = x[gid.x]\ny[0] = 5", 0, 0, 0, 0, 0},
+    {"let a = y[p]\ny[gid.x] = x[gid.x] + a", 0, 0, 0, 0, 0},
+    {"let a = k[p]\ny[gid.x] = x[gid.x] + u32(a)", 4, 33, 1, 1, 0},
+    /* Neighbours read and write side by side already. */
+    {"y[gid.x] = x[gid.x + 1]", 0, 0, 0, 0, 0},
+    {"y[gid.x] = x[gid.x] + x[gid.x * 2]", 0, 0, 0, 0, 0},
+    {"v_is(1)", 0, 0, 0, 0, 0},
+    /* More is reached by data than side by side. */
+    {"let i = x[gid.x]\natomic_add(k[i], 1i)\natomic_add(k[i + 1], 1i)", 0, 0, 0, 0, 0},
+    {"y[gid.x] = x[x[gid.x]]", 4, 33, 1, 1, 0},
+    /* Loops, ways out, what counts invocations. */
+    {"for i in 0 .. x[gid.x] { y[gid.x] = i }", 0, 0, 0, 0, 0},
+    {"if x[gid.x] > 3 { return }\ny[gid.x] = 1", 0, 0, 0, 0, 0},
+    {"if x[gid.x] > 3 { trap(1) }\ny[gid.x] = 1", 0, 0, 0, 0, 0},
+    {"y[gid.x] = x[gid.x]\ngrid_sync\ny[gid.x] = 1", 4, 33, 1, 1, 0},
+    {"let a = x[gid.x]\ny[gid.x] = a\ngrid_sync\ng[gid.x] = f32(a)", 4, 33, 1, 1, 0},
+    {"let a = atomic_add(k[0], 1i)\ny[gid.x] = x[gid.x]\ngrid_sync\nk[a] = 1i", 0, 0, 0, 0, 0},
+    {"atomic_add(k[0], 1i, release)\ny[gid.x] = x[gid.x]", 0, 0, 0, 0, 0},
+    {"y[gid.x] = x[gid.x] + wid.x", 0, 0, 0, 0, 0},
+    {"atomic_add(k[0], 1i)", 0, 0, 0, 0, 0},
+    {"if gid.x == p { k[0] = 1i }", 0, 0, 0, 0, 0},
+};
+
+static void test_coarse_is_what_gains(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const row *r = &rows[i];
+        ssa_case c;
+        vy_coarse coarse;
+        bool is_whole = strcmp(r->statements, "v_is(1)") == 0;
+        make(&c, is_whole ? "let a = v[gid.x]\nk[0] = i32(a.x)" : r->statements, &coarse);
+        if (coarse.elements != r->elements || coarse.streams != r->streams) {
+            fail_msg("%s: %u elements, streams %u", r->statements, (unsigned)coarse.elements,
+                     (unsigned)coarse.streams);
+        }
+        if (r->elements) {
+            uint32_t copies = r->atomics ? case_count(&c, VY_SSA_ATOMIC) : 0;
+            assert_int_equal(case_count(&c, VY_SSA_LOAD_WIDE), r->loads);
+            assert_int_equal(case_count(&c, VY_SSA_STORE_WIDE), r->stores);
+            /* One more for each that the loop has. */
+            if (copies != r->atomics + (r->atomics >= 4 ? r->atomics / 4 : r->atomics)) {
+                fail_msg("%s: %u atomics", r->statements, (unsigned)copies);
+            }
+        }
+        case_finish(&c);
+    }
+}
+
+/* Floats are added in the program's order: one addition for each element, none beside. */
+static void test_coarse_floats_keep_their_order(void **state)
+{
+    (void)state;
+    ssa_case c;
+    vy_coarse coarse;
+    make(&c, "g[gid.x] = f[gid.x] + g[gid.x] + 0.5", &coarse);
+    assert_int_equal(coarse.elements, 4);
+    uint32_t adds = 0;
+    for (uint32_t b = 1; b < c.ssa.blocks.count; b++) {
+        for (uint32_t i = c.ssa.blocks.data[b].first; i; i = c.ssa.ins.data[i].next) {
+            const vy_ins *ins = &c.ssa.ins.data[i];
+            adds += ins->op == VYRE_OP_ADD && ins->type == VYRE_TYPE_F32;
+        }
+    }
+    assert_int_equal(adds, 2 * (4 + 1));
+    case_finish(&c);
+}
+
+/* Larger than it may become: left alone. */
+static void test_coarse_bodies_have_a_limit(void **state)
+{
+    (void)state;
+    for (uint32_t terms = 100; terms <= 200; terms += 100) {
+        ssa_case c;
+        vy_coarse coarse;
+        vy_text text;
+        vy_text_init(&text, NULL);
+        vy_text_printf(&text, HEAD "kernel {\n var a = x[gid.x]\n");
+        for (uint32_t i = 0; i < terms; i++) {
+            vy_text_printf(&text, " a = (a ^ %u) * p\n", (unsigned)i);
+        }
+        vy_text_printf(&text, " y[gid.x] = a\n}\n");
+        case_init_program(&c, text.data);
+        vy_text_finish(&text);
+        case_build(&c, 0);
+        assert_true(vy_ssa_coarsen(&c.ssa, &coarse));
+        assert_int_equal(coarse.elements, terms == 100 ? 4 : 0);
+        assert_null(vy_ssa_verify(&c.ssa));
+        case_finish(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_coarse_forms_match_stored_ones),
+        cmocka_unit_test(test_coarse_is_what_gains),
+        cmocka_unit_test(test_coarse_floats_keep_their_order),
+        cmocka_unit_test(test_coarse_bodies_have_a_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

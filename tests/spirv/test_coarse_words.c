@@ -1,0 +1,189 @@
+/* The words of coarse segments: the stored assembly, one access for all elements of a stream, what
+ * the memory model and the forms of memory ask for. */
+#include "codegen/passes/coarsen.h"
+#include "codegen/spirv/spirv.h"
+#include "judge.h"
+#include "vyre/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <spirv/unified1/spirv.h>
+#include <string.h>
+
+static const char map_text[] = "program map\nworkgroup 64\ngrid over y\nin x : u32[]\n"
+                               "inout y : u32[]\nkernel { y[gid.x] = x[gid.x] * 3 + 1 }\n";
+static const char odd_text[] = "program odd\nworkgroup 64\ngrid over x\nin x : u8[]\n"
+                               "out k : u32[1]\n"
+                               "kernel { if (x[gid.x] & 1) == 1 { atomic_add(k[0], 1) } }\n";
+static const char narrow_text[] =
+    "program narrow\nworkgroup 64\ngrid over y\nin x : i16[]\nin h : f16[]\ninout y : i8[]\n"
+    "inout d : f32[]\nkernel { y[gid.x] = i8(x[gid.x])\nd[gid.x] = f32(h[gid.x]) }\n";
+
+typedef struct made {
+    vyre_program *program;
+    vy_arena arena;
+    const uint32_t *words;
+    uint32_t count;
+    vy_coarse coarse;
+} made;
+
+static made make(const char *text, vyre_target target, vyre_interface interface)
+{
+    made m = {0};
+    vyre_diag diag;
+    vy_split split;
+    vy_ssa ssa;
+    vy_access access;
+    uint32_t pass_count, *words;
+    const vy_pass *passes = vy_passes_get(&pass_count);
+    const vy_pass_context context = {0};
+    vy_arena_init(&m.arena, NULL);
+    if (vyre_program_parse(text, strlen(text), "coarse", NULL, &m.program, &diag) != VYRE_OK ||
+        vy_split_program(m.program, &m.arena, &split, &diag) != VYRE_OK ||
+        vy_ssa_build(m.program, &split, 0, &m.arena, &m.arena, &ssa, &diag) != VYRE_OK) {
+        fail_msg("%u:%u: %s", diag.line, diag.column, diag.message);
+    }
+    for (uint32_t p = 0; p < pass_count; p++) {
+        assert_true(passes[p].run(&ssa, &context));
+    }
+    vy_ssa_access(&ssa, &access);
+    assert_true(vy_ssa_coarsen(&ssa, &m.coarse));
+    assert_null(vy_ssa_verify(&ssa));
+    const vy_spirv_options options = {.target = target,
+                                      .interface = interface,
+                                      .agnostic = true,
+                                      .coarse = m.coarse.elements,
+                                      .entry_name = "main",
+                                      .module_writes = access.writes};
+    if (vy_spirv_emit(&ssa, &access, &options, &m.arena, &words, &m.count, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    m.words = words;
+    judge_valid(m.words, m.count, target);
+    return m;
+}
+
+static void finish(made *m)
+{
+    vy_arena_finish(&m->arena);
+    vyre_program_destroy(&m->program);
+}
+
+static void test_coarse_words_match_stored_assembly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        vyre_target target;
+        vyre_interface interface;
+    } cases[] = {
+        {map_text, "coarse_map", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR},
+        {map_text, "coarse_map.address", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS},
+        {map_text, "coarse_map.vulkan12", VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_DESCRIPTOR},
+        {odd_text, "coarse_odd.address", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS},
+        {narrow_text, "coarse_narrow", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made m = make(cases[i].text, cases[i].target, cases[i].interface);
+        judge_golden(m.words, m.count, cases[i].name);
+        finish(&m);
+    }
+}
+
+static uint32_t vector_of_four(const made *m)
+{
+    uint32_t at = 0;
+    while ((at = judge_find(m->words, m->count, at, SpvOpTypeVector)) != 0) {
+        if (m->words[at + 3] == 4) {
+            return m->words[at + 1];
+        }
+    }
+    return 0;
+}
+
+/* One load and one store of 16 bytes, aligned so; the words one by one beside them. */
+static void test_coarse_streams_are_one_access_of_16_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        made m = make(map_text, VYRE_TARGET_VULKAN_1_3,
+                      i ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR);
+        uint32_t four = vector_of_four(&m), loads = 0, stores = 0, at = 0;
+        assert_int_not_equal(four, 0);
+        assert_int_equal(m.coarse.elements, 4);
+        assert_int_equal(m.coarse.streams, 3);
+        while ((at = judge_find(m.words, m.count, at, SpvOpLoad)) != 0) {
+            if (m.words[at + 1] == four) {
+                loads++;
+                assert_int_equal(m.words[at] >> 16, i ? 6 : 4);
+                assert_true(
+                    !i || (m.words[at + 4] == SpvMemoryAccessAlignedMask && m.words[at + 5] == 16));
+            }
+        }
+        uint32_t value = 0;
+        while ((at = judge_find(m.words, m.count, at, SpvOpCompositeConstruct)) != 0) {
+            value = m.words[at + 1] == four ? m.words[at + 2] : value;
+        }
+        while ((at = judge_find(m.words, m.count, at, SpvOpStore)) != 0) {
+            if (m.words[at + 2] == value) {
+                stores++;
+                assert_int_equal(m.words[at + 3] & SpvMemoryAccessAlignedMask,
+                                 i ? SpvMemoryAccessAlignedMask : 0);
+                assert_true(!i || m.words[at + 4] == 16);
+                assert_true(m.words[at + 3] & SpvMemoryAccessNonPrivatePointerMask);
+            }
+        }
+        assert_int_equal(loads, 1);
+        assert_int_equal(stores, 1);
+        finish(&m);
+    }
+}
+
+/* Two variables of a binding that is written may be the same memory, and say so. */
+static void test_coarse_bindings_have_two_views(void **state)
+{
+    (void)state;
+    made m = make(map_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR);
+    uint32_t at = 0, views[2] = {0, 0};
+    while ((at = judge_find(m.words, m.count, at, SpvOpVariable)) != 0) {
+        uint32_t id = m.words[at + 2], binding = 0;
+        if (m.words[at + 3] != SpvStorageClassStorageBuffer ||
+            !judge_is_decorated(m.words, m.count, id, SpvDecorationBinding, &binding) ||
+            binding > 1) {
+            continue;
+        }
+        views[binding]++;
+        assert_int_equal(judge_is_decorated(m.words, m.count, id, SpvDecorationAliased, NULL),
+                         binding == 1);
+        assert_int_equal(judge_is_decorated(m.words, m.count, id, SpvDecorationNonWritable, NULL),
+                         binding == 0);
+    }
+    assert_int_equal(views[0], 2);
+    assert_int_equal(views[1], 2);
+    finish(&m);
+}
+
+/* The joined atomic, and the one of the loop. */
+static void test_coarse_atomics_are_one_for_all(void **state)
+{
+    (void)state;
+    made m = make(odd_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS);
+    assert_int_equal(m.coarse.elements, 16);
+    assert_int_equal(m.coarse.streams, 1);
+    assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
+    finish(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_coarse_words_match_stored_assembly),
+        cmocka_unit_test(test_coarse_streams_are_one_access_of_16_bytes),
+        cmocka_unit_test(test_coarse_bindings_have_two_views),
+        cmocka_unit_test(test_coarse_atomics_are_one_for_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
