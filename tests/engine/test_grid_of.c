@@ -1,6 +1,7 @@
 /* Grids that the program counts itself (`grid of`): the same on the interpreter and the device, by
  * a kernel file too, and what is refused. */
 #include "tests/engine/sequence_support.h"
+#include "vyre/text.h"
 
 /* Every workgroup notes itself, and what it is told of the grid; the count of `seen` follows it. */
 static const char text[] =
