@@ -37,7 +37,7 @@ typedef struct reach {
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-static uint32_t add_node(finder *f, vy_bound node)
+static uint32_t add_node(finder *f, vy_reach_node node)
 {
     vyre_kernel *k = f->kernel;
     if (k->bounds.count - f->first >= MAX_NODES) {
@@ -51,7 +51,7 @@ static uint32_t add_node(finder *f, vy_bound node)
 
 static bool is_part(const finder *f, uint32_t node, uint8_t kind, uint32_t part)
 {
-    const vy_bound *b = &f->kernel->bounds.data[node];
+    const vy_reach_node *b = &f->kernel->bounds.data[node];
     return b->kind == kind && (b->part[0] == part || b->part[1] == part);
 }
 
@@ -63,7 +63,7 @@ static uint32_t lesser(finder *f, uint32_t a, uint32_t b)
     if (a == EVERYWHERE || b == NOWHERE) {
         return b;
     }
-    return add_node(f, (vy_bound){.kind = LESSER, .part = {a, b}});
+    return add_node(f, (vy_reach_node){.kind = LESSER, .part = {a, b}});
 }
 
 static uint32_t greater(finder *f, uint32_t a, uint32_t b)
@@ -74,7 +74,7 @@ static uint32_t greater(finder *f, uint32_t a, uint32_t b)
     if (b == EVERYWHERE || a == NOWHERE) {
         return b;
     }
-    return add_node(f, (vy_bound){.kind = GREATER, .part = {a, b}});
+    return add_node(f, (vy_reach_node){.kind = GREATER, .part = {a, b}});
 }
 
 /* ---- Expressions ----------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static uint32_t compare(finder *f, const vy_expr *expr, bool truth, uint32_t axi
         op = exchanged(op);
         limit = expr->arg[0];
     }
-    vy_bound node = {.kind = BELOW, .is_group = is_group};
+    vy_reach_node node = {.kind = BELOW, .is_group = is_group};
     node.is_last = op == VYRE_OP_LE || op == VYRE_OP_EQ;
     bool is_limit = op == VYRE_OP_LT || node.is_last;
     return is_limit && take_value(f, limit, &node.value) ? add_node(f, node) : EVERYWHERE;
@@ -214,7 +214,7 @@ static uint32_t passing(finder *f, uint32_t index, bool truth, uint32_t axis, ui
 {
     index = see_through(f, index);
     const vy_expr *expr = &f->program->exprs.data[index];
-    vy_bound known = {.kind = WHERE, .is_false = !truth};
+    vy_reach_node known = {.kind = WHERE, .is_false = !truth};
     uint32_t a, b;
     if (level == MAX_LEVELS || f->has_too_many) {
         return EVERYWHERE;
@@ -290,7 +290,7 @@ static void walk_for(finder *f, const vy_stmt *stmt, const reach *at, reach *lef
 {
     reach within = *at;
     for (uint32_t axis = 0; axis < 3; axis++) {
-        vy_bound node = {.kind = BELOW};
+        vy_reach_node node = {.kind = BELOW};
         if (is_place(f, stmt->x.root, axis, &node.is_group) &&
             take_value(f, stmt->y.root, &node.value)) {
             within.node[axis] = lesser(f, at->node[axis], add_node(f, node));
@@ -360,7 +360,7 @@ static void walk_list(finder *f, uint32_t first, reach *at, reach *left, uint32_
     }
 }
 
-static void find_segment(finder *f, uint32_t segment, vy_segment_bound *out)
+static void find_segment(finder *f, uint32_t segment, vy_segment_reach *out)
 {
     const vy_segment *s = &f->split->segments.data[segment];
     reach at = {{EVERYWHERE, EVERYWHERE, EVERYWHERE}}, left = {{NOWHERE, NOWHERE, NOWHERE}};
@@ -388,7 +388,7 @@ static void find_segment(finder *f, uint32_t segment, vy_segment_bound *out)
 void vy_kernel_find_bounds(vyre_kernel *kernel, const vyre_program *program, const vy_split *split,
                            vy_arena *work)
 {
-    const vy_bound constants[2] = {{.kind = EVERYWHERE}, {.kind = NOWHERE}};
+    const vy_reach_node constants[2] = {{.kind = EVERYWHERE}, {.kind = NOWHERE}};
     finder f = {.kernel = kernel, .program = program, .split = split};
     f.lets = vy_arena_alloc(work, program->vars.count, sizeof *f.lets);
     f.homes = vy_arena_alloc(work, program->vars.count, sizeof *f.homes);
@@ -412,8 +412,8 @@ bool vy_kernel_has_bounds(const vyre_kernel *kernel)
 }
 
 /* In invocations, above 2^32 where there is no bound. */
-static uint64_t evaluate(const vyre_kernel *kernel, const vy_bound *node, const uint64_t *parts,
-                         const vy_host_env *env, uint32_t group_size)
+static uint64_t evaluate(const vyre_kernel *kernel, const vy_reach_node *node,
+                         const uint64_t *parts, const vy_host_env *env, uint32_t group_size)
 {
     uint32_t scratch[MAX_VALUE + 1];
     uint64_t value = 0;
@@ -435,7 +435,7 @@ static uint64_t evaluate(const vyre_kernel *kernel, const vy_bound *node, const 
 void vy_kernel_extent(const vyre_kernel *kernel, const vy_kernel_env *env,
                       const vy_execution *execution, uint32_t out_groups[3])
 {
-    const vy_segment_bound *bound = &kernel->segment_bounds[execution->segment];
+    const vy_segment_reach *bound = &kernel->segment_bounds[execution->segment];
     vy_host_env host = {
         .params = env->params, .lengths = env->lengths, .indices = execution->indices};
     memcpy(host.num_groups, env->groups, sizeof host.num_groups);
@@ -445,7 +445,7 @@ void vy_kernel_extent(const vyre_kernel *kernel, const vy_kernel_env *env,
         uint32_t root = bound->root[axis], size = env->workgroup[axis];
         out_groups[axis] = root == NOWHERE ? 0 : env->groups[axis];
         for (uint32_t n = bound->first; root > NOWHERE && n <= root; n++) {
-            const vy_bound *node = &kernel->bounds.data[n];
+            const vy_reach_node *node = &kernel->bounds.data[n];
             uint64_t parts[2] = {0, 0};
             for (uint32_t i = 0; i < 2; i++) {
                 uint32_t part = node->part[i];

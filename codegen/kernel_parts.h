@@ -22,17 +22,17 @@ typedef struct vy_host_binding {
 } vy_host_binding;
 
 /* kernel_bound.c: what bounds the invocations that a segment does something for. */
-typedef struct vy_bound {
+typedef struct vy_reach_node {
     uint8_t kind;
     bool is_last, is_group, is_false;
     uint32_t part[2]; /* nodes before it */
     vy_range value;   /* of the kernel's `host.exprs` */
-} vy_bound;
+} vy_reach_node;
 
-typedef struct vy_segment_bound {
+typedef struct vy_segment_reach {
     uint32_t first, end; /* its nodes */
     uint32_t root[3];    /* by dimension */
-} vy_segment_bound;
+} vy_segment_reach;
 
 #define VY_MAX_REQUIREMENTS 24u
 #define VY_VARIANT_COUNT    12u /* without the coarse ones */
@@ -89,8 +89,8 @@ struct vyre_kernel {
     uint32_t longest_range;
     vy_host_step *steps;
     uint32_t first_step;
-    VY_VEC(vy_bound) bounds;
-    vy_segment_bound *segment_bounds;
+    VY_VEC(vy_reach_node) bounds;
+    vy_segment_reach *segment_bounds;
     bool has_bounds;                               /* of any segment */
     const char *requirements[VY_MAX_REQUIREMENTS]; /* whatever the interface */
     uint32_t requirement_count;

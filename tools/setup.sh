@@ -16,6 +16,9 @@ sourced before tests and tools are run. With nothing missing the network is not 
   --prefix DIR   look for dependencies in DIR/include, DIR/lib and DIR/bin too (repeatable)
   --help         this text
 
+Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
+ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), nvcc.
+
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.
 EOF
 }

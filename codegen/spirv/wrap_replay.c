@@ -66,6 +66,9 @@ static uint32_t is_beyond_elements(vy_emitter *emitter, const vy_launch *launch)
         uint32_t count = vy_emit_param_word(emitter, VY_PARAM_ELEMENTS + axis);
         count = axis ? count : vy_emit_coarse_count(emitter, count);
         uint32_t beyond = vy_b2(m, SpvOpUGreaterThanEqual, place, count);
+        /* One wide, a workgroup fills nothing up: drivers drop what its size makes false. */
+        uint32_t is_wide = vy_b2c(m, SpvOpUGreaterThan, size, 1);
+        beyond = vy_b2(m, SpvOpLogicalAnd, is_wide, beyond);
         any = any ? vy_b2(m, SpvOpLogicalOr, any, beyond) : beyond;
     }
     return any;

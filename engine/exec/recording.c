@@ -282,11 +282,16 @@ static vyre_result check_passes(const vyre_recording *r, vyre_diag *diag)
 }
 
 /* The instance of an idle recording of the same shape, if there is one; else, as long as few shapes
- * are kept, the recording's own is left to its shape. */
+ * are kept, the recording's own is left to its shape. Where its own launches too little alone, it
+ * is made over to launch everything, which does for all values that are to come. */
 static void choose_instance(vyre_recording *r, vy_choice choice)
 {
     vyre_pipeline *p = r->pipeline;
-    if (r->instance && vy_instance_has_shape(r->instance, &r->job, choice, &r->moves)) {
+    bool is_alike = r->instance && vy_instance_is_alike(r->instance, &r->job, choice, &r->moves);
+    if (is_alike && !vy_instance_has_shape(r->instance, &r->job, choice, &r->moves)) {
+        vy_job_widen(&r->job);
+    }
+    if (is_alike) {
         return;
     }
     uint32_t idle = 0;

@@ -516,6 +516,67 @@ static void run_frames(vyre_binding_mode bindings, VkBufferUsageFlags usage, boo
     assert_int_equal(memory.live_blocks, 0);
 }
 
+/* A bound that grows from frame to frame is recorded once with the whole grid, and nothing more is
+ * allocated for it. */
+static void test_record_frames_with_growing_bounds(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const char text[] = "program grow\nworkgroup 16\ngrid over x\nparam n : u32\n"
+                               "inout x : u32[]\n"
+                               "kernel { if gid.x < n { x[gid.x] = x[gid.x] + 1 } }\n";
+    const VkBufferUsageFlags usage = RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    const uint32_t *mapped;
+    VkBuffer own = renderer_buffer(&scene_host, SIZE, usage, NULL);
+    VkBuffer back = renderer_buffer(&scene_host, SIZE, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &mapped);
+    VkCommandBuffer commands = renderer_commands(&scene_host, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    VkSemaphore timeline = renderer_timeline(&scene_host);
+    vyre_device *device = renderer_adopt(&scene_host, NULL);
+    vyre_buffer buffer = renderer_import(device, own, SIZE, usage);
+    engine_program p = renderer_build(device, text, VYRE_BINDINGS_ADDRESS);
+    uint64_t allocations = 0;
+    enum { LAST = 8 };
+    for (uint32_t frame = 1; frame <= LAST; frame++) {
+        uint32_t n = frame * COUNT / LAST;
+        vyre_binding list[3];
+        vyre_record_params params = recording_of(commands, list, buffer);
+        params.dispatch.binding_count = 1;
+        params.dispatch.params = &n;
+        params.dispatch.param_count = 1;
+        params.retirement = (vyre_retirement){.semaphore = timeline, .value = frame};
+        renderer_begin(&scene_host, commands, 0);
+        scene_host.vkCmdFillBuffer(commands, own, 0, SIZE, 5);
+        vyre_recording *recording = must_record(&p, &params);
+        vyre_report report;
+        vyre_diag diag;
+        renderer_copy_back(&scene_host, commands, own, back, SIZE);
+        renderer_end(&scene_host, commands);
+        renderer_submit submit = {.commands = {commands},
+                                  .command_count = 1,
+                                  .signals = {{timeline, frame}},
+                                  .signal_count = 1};
+        renderer_submit_work(&scene_host, &submit);
+        renderer_wait(&scene_host, timeline, frame);
+        assert_int_equal(vyre_recording_report(recording, &report, &diag), VYRE_OK);
+        uint32_t groups = (COUNT + 15) / 16, needed = (n + 15) / 16;
+        assert_int_equal(report.workgroups_saved, frame == 1 ? groups - needed : 0);
+        vyre_recording_destroy(&recording);
+        vyre_device_retire(device, 0);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(mapped[i], i < n ? 6 : 5);
+        }
+        vyre_device_counters counters;
+        vyre_device_get_counters(device, &counters);
+        assert_int_equal(counters.instances, 1);
+        allocations = frame == 1 ? counters.memory_allocations : allocations;
+        assert_int_equal(counters.memory_allocations, allocations);
+    }
+    vyre_diag diag;
+    assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
+    engine_release(&p);
+    vyre_device_destroy(&device);
+}
+
 static void test_record_frames_in_flight_by_descriptors(void **state)
 {
     (void)state;
@@ -624,6 +685,7 @@ int main(void)
         T(test_record_retirement_is_learned_late_and_moved),
         T(test_record_buffers_are_released_with_it),
         T(test_record_pipelines_outlive_their_recordings),
+        T(test_record_frames_with_growing_bounds),
         T(test_record_frames_in_flight_by_descriptors),
         PLAIN(test_record_frames_in_flight_by_addresses),
         cmocka_unit_test_setup_teardown(test_record_from_two_threads, scene_open_threads,

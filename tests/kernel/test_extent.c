@@ -1,6 +1,7 @@
 /* How far the segments of a kernel reach, by what the host knows: where workgroups are left out,
  * and where none may be. */
 #include "codegen/kernel.h"
+#include "vyre/interp.h"
 #include "vyre/text.h"
 
 #include <setjmp.h>
@@ -385,6 +386,217 @@ static void test_extent_of_very_many_conditions(void **state)
     }
 }
 
+/* ---- Any programs ---------------------------------------------------------------------------- */
+
+/* Programs whose every effect marks the invocation that had it, on the interpreter: none may lie
+ * beyond the workgroups that are said to be needed. 6 x 3 workgroups of 4 x 2. */
+#define WIDTH    24u
+#define HEIGHT   6u
+#define SEGMENTS 3u
+
+typedef struct writer {
+    char text[12000];
+    size_t at;
+    uint32_t seed, segment, names;
+} writer;
+
+static uint32_t draw(writer *w, uint32_t below)
+{
+    w->seed = w->seed * 1664525u + 1013904223u;
+    return (w->seed >> 8) % below;
+}
+
+static void put(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    w->at += (size_t)vsnprintf(w->text + w->at, sizeof w->text - w->at, format, arguments);
+    va_end(arguments);
+    assert_true(w->at < sizeof w->text);
+}
+
+/* A place, or a value that the host knows, or one that it does not. */
+static void put_value(writer *w, bool is_place)
+{
+    static const char *const places[] = {"gid.x", "gid.y", "wid.x", "wid.y", "column", "row"};
+    static const char *const values[] = {"p",   "q",     "len(x)",    "p - 1",  "q / 2", "0",
+                                         "7",   "16",    "min(p, q)", "limit",  "x[0]",  "pass",
+                                         "23u", "lid.x", "gid.x",     "q >> p", "p + 3", "24"};
+    put(w, "%s", is_place ? places[draw(w, 6)] : values[draw(w, 18)]);
+}
+
+static void put_condition(writer *w, uint32_t depth)
+{
+    static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
+    uint32_t kind = draw(w, depth ? 8 : 5);
+    if (kind == 5) {
+        put(w, "!(");
+        put_condition(w, depth - 1);
+        put(w, ")");
+    } else if (kind > 5) {
+        put(w, "(");
+        put_condition(w, depth - 1);
+        put(w, kind == 6 ? ") && (" : ") || (");
+        put_condition(w, depth - 1);
+        put(w, ")");
+    } else {
+        bool is_turned = draw(w, 3) == 0;
+        put_value(w, !is_turned && kind < 4);
+        put(w, " %s ", operators[draw(w, 6)]);
+        put_value(w, is_turned && kind < 4);
+    }
+}
+
+static void put_mark(writer *w)
+{
+    put(w, "atomic_or(mark[gid.y * %u + gid.x], %uu)\n", WIDTH, 1u << w->segment);
+}
+
+static void put_body(writer *w, uint32_t depth);
+
+static void put_statement(writer *w, uint32_t depth)
+{
+    uint32_t name = w->names++;
+    switch (depth ? draw(w, 9) : draw(w, 3)) {
+    case 0:
+        put_mark(w);
+        break;
+    case 1:
+        put(w, "if ");
+        put_condition(w, 1);
+        put(w, " { return }\n");
+        break;
+    case 2:
+        put(w, "let n%u = ", name);
+        put_value(w, draw(w, 2));
+        put(w, "\nif n%u < ", name);
+        put_value(w, draw(w, 2));
+        put(w, " { ");
+        put_mark(w);
+        put(w, "}\n");
+        break;
+    case 3:
+        put(w, "for v%u in ", name);
+        put_value(w, true);
+        put(w, " .. min(24u, ");
+        put_value(w, false);
+        put(w, ")%s {\n", draw(w, 3) ? "" : " down");
+        put_body(w, depth - 1);
+        put(w, draw(w, 3) ? "}\n" : "if lid.x == 1 { break }\n}\n");
+        break;
+    case 4:
+        put(w, "switch q { case 3, 5 {\n");
+        put_body(w, depth - 1);
+        put(w, "} default {\n");
+        put_body(w, depth - 1);
+        put(w, "} }\n");
+        break;
+    case 5:
+        put(w, "{\n");
+        put_body(w, depth - 1);
+        put(w, "}\n");
+        break;
+    default:
+        put(w, "if ");
+        put_condition(w, 2);
+        put(w, " {\n");
+        put_body(w, depth - 1);
+        if (draw(w, 2)) {
+            put(w, "} else {\n");
+            put_body(w, depth - 1);
+        }
+        put(w, "}\n");
+    }
+}
+
+static void put_body(writer *w, uint32_t depth)
+{
+    for (uint32_t i = 1 + draw(w, 3); i > 0; i--) {
+        put_statement(w, depth);
+    }
+}
+
+/* Counts the workgroups that are left out. */
+static void check_marks(const vyre_kernel *k, const writer *w, const uint32_t *words,
+                        const uint32_t *mark, uint32_t *left_out)
+{
+    static const uint32_t given[] = {8, WIDTH * HEIGHT};
+    vy_kernel_env env = {words, given, {6, 3, 1}, {4, 2, 1}};
+    for (uint32_t s = 0; s < vyre_kernel_segment_count(k); s++) {
+        uint32_t got[3];
+        vy_execution execution = {.segment = s};
+        vy_kernel_extent(k, &env, &execution, got);
+        assert_true(got[0] <= 6 && got[1] <= 3 && got[2] <= 1);
+        *left_out += 18 - got[0] * got[1] * got[2];
+        for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+            bool is_needed = i % WIDTH / 4 < got[0] && i / WIDTH / 2 < got[1] && got[2] > 0;
+            if (mark[i] >> s & 1 && !is_needed) {
+                fail_msg("p %u, q %u, segment %u: invocation %u, %u acts beyond %u x %u x %u\n%s",
+                         words[0], words[1], (unsigned)s, (unsigned)(i % WIDTH),
+                         (unsigned)(i / WIDTH), got[0], got[1], got[2], w->text);
+            }
+        }
+    }
+}
+
+static void run_marks(const vyre_program *program, const uint32_t *words, uint32_t *mark)
+{
+    uint32_t x[8] = {5, 1, 2, 3, 4, 5, 6, 7};
+    vyre_diag diag;
+    vyre_interp_report report;
+    vyre_host_buffer buffers[] = {{x, 8}, {mark, WIDTH * HEIGHT}};
+    vyre_interp_params run = {.struct_size = sizeof run,
+                              .buffers = buffers,
+                              .buffer_count = 2,
+                              .params = words,
+                              .param_count = 2,
+                              .groups = {6, 3, 1}};
+    memset(mark, 0, WIDTH * HEIGHT * sizeof *mark);
+    if (vyre_interp_run(program, &run, &report, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+}
+
+static void test_extent_covers_all_that_is_done(void **state)
+{
+    (void)state;
+    static writer w;
+    uint32_t left_out = 0;
+    for (uint32_t seed = 1; seed <= 1500; seed++) {
+        w = (writer){.seed = seed * 7919};
+        put(&w, "program s\nworkgroup 4, 2\nparam p : u32\nparam q : u32\nin x : u32[]\n"
+                "inout mark : u32[]\nkernel {\n");
+        uint32_t returns = draw(&w, 4); /* before the names, which are then not reached by all */
+        put(&w, "%slet column = gid.x\nlet row = gid.y\nlet limit = p + q\n",
+            returns ? "" : "if gid.x > 9 { return }\n");
+        for (w.segment = 0; w.segment < SEGMENTS; w.segment++) {
+            put(&w, w.segment ? "grid_sync\n" : "");
+            put_body(&w, 3);
+            /* Then the cut made a segment of it, whatever there was. */
+            put(&w, "if gid.x == 0 && gid.y == 0 && x[7] == 0 { mark[0] = 0 }\n");
+        }
+        put(&w, "}\n");
+        vyre_program *program = NULL;
+        vyre_kernel *k = NULL;
+        vyre_diag diag;
+        if (vyre_program_parse(w.text, w.at, NULL, NULL, &program, &diag) != VYRE_OK ||
+            vyre_kernel_compile(program, NULL, &k, &diag) != VYRE_OK) {
+            fail_msg("%s\n%s", diag.message, w.text);
+        }
+        assert_int_equal(vyre_kernel_segment_count(k), SEGMENTS);
+        static const uint32_t values[][2] = {{0, 0}, {3, 5}, {9, 2}, {16, 24}, {UINT32_MAX, 1}};
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            uint32_t mark[WIDTH * HEIGHT];
+            run_marks(program, values[v], mark);
+            check_marks(k, &w, values[v], mark, &left_out);
+        }
+        vyre_kernel_destroy(&k);
+        vyre_program_destroy(&program);
+    }
+    assert_true(left_out > 1000); /* or nothing was tested */
+    print_message("%u workgroups left out\n", (unsigned)left_out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_extent_of_the_levels_of_a_tree),
         cmocka_unit_test(test_extent_across_cuts),
         cmocka_unit_test(test_extent_of_very_many_conditions),
+        cmocka_unit_test(test_extent_covers_all_that_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

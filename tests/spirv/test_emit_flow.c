@@ -375,10 +375,15 @@ static void test_agnostic_invocations_beyond_the_elements_run_nothing(void **sta
     for (uint32_t i = 0; i < OUT_COUNT; i++) {
         assert_int_equal(r.buffers[1][i], i < 40 ? 1 : 5);
     }
-    r.m.local[1] = 1; /* beyond in y */
-    r.buffers[1][0] = 5;
-    rig_run(&r, 0, 0);
-    assert_int_equal(r.buffers[1][0], 5);
+    /* Beyond in y, of a workgroup that is two wide there. */
+    r.m.has_spec[1] = true;
+    r.m.spec[1] = 2;
+    for (uint32_t y = 0; y < 2; y++) {
+        r.m.local[1] = y;
+        r.buffers[1][0] = 5;
+        rig_run(&r, 0, 0);
+        assert_int_equal(r.buffers[1][0], y ? 5 : 1);
+    }
     rig_finish(&r);
 }
 

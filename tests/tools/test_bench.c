@@ -159,6 +159,7 @@ static void check_json(const char *path)
         "\"api_version\": \"1.",
         "\"name\": \"launch\"",
         "\"name\": \"step\"",
+        "segment without hazards",
         "\"name\": \"resident\"",
         "\"name\": \"transfer\"",
         "\"name\": \"rebind\"",
@@ -198,7 +199,7 @@ static void check_json(const char *path)
     /* Of ours only the empty program leaves nothing to look at. */
     assert_int_equal(own_checked, own - 1);
     assert_true(parts >= 2 * 2); /* of each rebound chain: the driver's, and the rest */
-    assert_true(own >= 4 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 + 14 + 4 * 2 + 2 * 2 || peers == 0);
+    assert_true(own >= 4 + 2 + 2 + 10 + 8 + 2 + 6 * 3 + 2 * 5 + 14 + 4 * 2 + 2 * 2 || peers == 0);
     print_message("%u series of the library, %u of peers\n", own, peers);
     free(data);
 }
@@ -212,6 +213,19 @@ static void check_picture(const char *path)
     assert_string_equal(data + size - 7, "</svg>\n");
     assert_non_null(strstr(data, "<rect x="));
     free(data);
+}
+
+/* The table says what OpenCL there was, or why there was none; where there was, it ran. */
+static void check_opencl(void)
+{
+    size_t size;
+    char *out = get_file("out", &size);
+    assert_non_null(out);
+    bool is_there = strstr(out, "\n- OpenCL: ") != NULL;
+    bool is_explained = strstr(out, "\n- no OpenCL peer: ") != NULL;
+    assert_true(is_there != is_explained);
+    assert_true(is_there == (strstr(out, "| opencl | 64 parts ") != NULL));
+    free(out);
 }
 
 static void test_bench_measures_and_checks_every_group(void **state)
@@ -235,6 +249,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
     assert_file_has("out", "### kernels: ");
     assert_file_has("out", "radix_sort.vyre");
     assert_file_has("out", "plain C, ");
+    assert_file_has("out", "segment without hazards");
+    check_opencl();
     assert_file_has("out", "### fixpoint: ");
     assert_file_has("out", "bfs_queue.vyre");
     assert_file_has("out", "### compile: ");

@@ -91,6 +91,24 @@ if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
     message(STATUS "glslang: ${glslang_DIR}")
 endif()
 
+# The OpenCL peer of vyre-bench kernels, for processors: the headers here, the loader when it runs.
+# setup.sh does not install them (ocl-icd-opencl-dev, pocl-opencl-icd).
+find_path(VYRE_OPENCL_INCLUDE NAMES CL/cl.h)
+mark_as_advanced(VYRE_OPENCL_INCLUDE)
+if(TARGET vyre-bench AND VYRE_OPENCL_INCLUDE AND UNIX)
+    set(text "${PROJECT_SOURCE_DIR}/tools/vyre-bench/peers/kernels.cl")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${text}")
+    file(READ "${text}" bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/bench/bench_kernels_cl.h"
+        CONTENT "/* Made by VyreTools.cmake. */\nstatic const char bench_kernels_cl[] = {${bytes}0};\n"
+        @ONLY)
+    target_include_directories(vyre-bench SYSTEM PRIVATE "${VYRE_OPENCL_INCLUDE}")
+    target_link_libraries(vyre-bench PRIVATE ${CMAKE_DL_LIBS})
+    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_OPENCL=1)
+    message(STATUS "OpenCL headers: ${VYRE_OPENCL_INCLUDE}")
+endif()
+
 # The CUDA peers are built where they are asked for: by the target vyre-bench-cuda, or by the option.
 option(VYRE_BUILD_CUDA_PEERS "Build vyre-bench-cuda with everything else (needs nvcc)" OFF)
 set(VYRE_CUDA_ARCH "all-major" CACHE STRING "nvcc's -arch for vyre-bench-cuda")

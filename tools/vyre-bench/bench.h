@@ -28,7 +28,7 @@ typedef vyre_result (*bench_sample_fn)(void *state, double *out_samples, uint32_
 typedef vyre_result (*bench_check_fn)(void *state, bench_check *out_check, vyre_diag *diag);
 
 typedef struct bench_series {
-    const char *who; /* "vyre", "vulkan", "cuda", "cpu" or "glslang" */
+    const char *who; /* "vyre", "vulkan", "cuda", "opencl", "cpu" or "glslang" */
     const char *way;
     bench_sample_fn sample;
     bench_check_fn check; /* NULL: there is nothing to check, and `note` says why */
@@ -82,13 +82,16 @@ typedef struct bench_group {
 /* ---- The run --------------------------------------------------------------------------------- */
 
 typedef struct bench_cuda bench_cuda;
+struct peer_opencl;
 
 typedef struct bench {
     vyre_device *device;
     vyre_device_info info;
-    peer *peer;       /* NULL: none, and peer_note says why */
-    bench_cuda *cuda; /* NULL: none, and cuda_note says why */
+    peer *peer;                 /* NULL: none, and peer_note says why */
+    bench_cuda *cuda;           /* NULL: none, and cuda_note says why */
+    struct peer_opencl *opencl; /* NULL: none; opencl_note says why, or what it is */
     char peer_note[VYRE_DIAG_MESSAGE_SIZE], cuda_note[BENCH_NOTE_SIZE];
+    char opencl_note[BENCH_NOTE_SIZE];
     char cuda_device[128], cuda_version[64];
     peer_link link; /* how the device hangs on the host */
     bool quick;

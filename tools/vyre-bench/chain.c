@@ -8,14 +8,14 @@ struct chain {
     bench *bench;
     chain_params params;
     uint32_t count;           /* elements of each buffer */
-    uint64_t runs[PEER_SETS]; /* that each buffer has seen */
+    uint64_t runs[PEER_SIDE]; /* that each buffer has seen */
     uint32_t next;            /* the buffer of the next run */
     uint32_t *host;           /* as many elements as a buffer */
     uint64_t first_compared, first_wrong;
     /* The library's. */
     bench_program program;
-    vyre_buffer x[PEER_SETS];
-    vyre_binding binding;
+    vyre_buffer x[PEER_SIDE];
+    vyre_binding bindings[PEER_SIDE];
     vyre_dispatch_params dispatch;
     chain_watch *watch; /* NULL: not watched */
     chain *before;      /* its own, run before each sample; NULL: none */
@@ -41,7 +41,21 @@ static void check_first(chain *ch, const uint32_t *first, uint32_t set)
 static double step_us(const chain *ch, uint64_t device_ns, uint64_t start)
 {
     double us = device_ns == UINT64_MAX ? since_us(start) : (double)device_ns / 1e3;
-    return us / (ch->params.steps ? ch->params.steps : 1);
+    double dispatches = ch->params.is_side_by_side ? PEER_SIDE : 1;
+    return us / dispatches / (ch->params.steps ? ch->params.steps : 1);
+}
+
+/* Buffers side by side are always the same. */
+static uint32_t next_set(const chain *ch)
+{
+    return ch->params.is_side_by_side ? 0 : (ch->next + 1) % ch->params.sets;
+}
+
+static void count_run(chain *ch, uint32_t set, vyre_result result)
+{
+    for (uint32_t i = 0; i < ch->params.sets; i++) {
+        ch->runs[i] += (i == set || ch->params.is_side_by_side) && result == VYRE_OK;
+    }
 }
 
 static vyre_result sample_library(void *state, double *out, uint32_t count, vyre_diag *diag);
@@ -91,8 +105,8 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         uint32_t set = ch->next;
-        ch->next = (set + 1) % ch->params.sets;
-        ch->binding.buffer = ch->x[set];
+        ch->next = next_set(ch);
+        ch->bindings[0].buffer = ch->x[set];
         result = lead_in(ch, diag);
         if (result != VYRE_OK) {
             return result;
@@ -108,7 +122,7 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
             out[i] = timed && result == VYRE_OK ? step_us(ch, report.device_dispatches_ns, start)
                                                 : since_us(start);
         }
-        ch->runs[set] += result == VYRE_OK;
+        count_run(ch, set, result);
         if (result == VYRE_OK && ch->params.reads_first) {
             check_first(ch, ch->host, set);
         }
@@ -122,7 +136,7 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         uint32_t set = ch->next;
-        ch->next = (set + 1) % ch->params.sets;
+        ch->next = next_set(ch);
         result = lead_in(ch, diag);
         double walk = ch->watch ? chain_watch_walk(ch->watch) : 0;
         uint64_t start = bench_now_ns();
@@ -144,7 +158,7 @@ static vyre_result sample_peer(void *state, double *out, uint32_t count, vyre_di
         } else if (ch->params.measure == CHAIN_STEP && result == VYRE_OK) {
             out[i] = step_us(ch, peer_chain_device_ns(ch->peer), start);
         }
-        ch->runs[set] += result == VYRE_OK;
+        count_run(ch, set, result);
         if (result == VYRE_OK && ch->params.reads_first) {
             check_first(ch, peer_chain_first(ch->peer), set);
         }
@@ -191,7 +205,7 @@ static void chain_destroy(chain *ch)
             chain_destroy(ch->before);
         }
         bench_program_destroy(&ch->program);
-        for (uint32_t i = 0; i < PEER_SETS; i++) {
+        for (uint32_t i = 0; i < PEER_SIDE; i++) {
             bench_buffer_destroy(ch->bench->device, &ch->x[i]);
         }
         peer_chain_destroy(&ch->peer);
@@ -222,6 +236,7 @@ static chain *chain_make(bench *b, chain_list *list, const chain_params *params,
         ch->bench = b;
         ch->params = *params;
         ch->params.sets = params->sets ? params->sets : 1;
+        ch->params.sets = params->is_side_by_side ? PEER_SIDE : ch->params.sets;
         ch->count = params->groups * BENCH_GROUP_SIZE;
         ch->host = bench_indices(ch->count);
         ch->watch = params->is_watched ? chain_watch_create(params) : NULL;
@@ -234,28 +249,47 @@ static chain *chain_make(bench *b, chain_list *list, const chain_params *params,
     return ch;
 }
 
+/* A segment for each buffer, none of which waits for another. */
+static const char *make_side_text(char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "program side\nworkgroup 256\ngrid over x0\n");
+    for (uint32_t i = 0; i < PEER_SIDE; i++) {
+        at += (size_t)snprintf(out + at, size - at, "inout x%u : u32[%s]\n", (unsigned)i,
+                               i ? "len(x0)" : "");
+    }
+    for (uint32_t i = 0; i < PEER_SIDE; i++) {
+        at += (size_t)snprintf(out + at, size - at, "%s x%u[gid.x] = x%u[gid.x] * 3 + 1\n",
+                               i ? "grid_sync" : "kernel {", (unsigned)i, (unsigned)i);
+    }
+    (void)snprintf(out + at, size - at, "}\n");
+    return out;
+}
+
 static vyre_result prepare_library(chain *ch, vyre_diag *diag)
 {
     bench *b = ch->bench;
+    char side_text[2000];
     bool is_empty = ch->params.steps == 0;
     uint64_t size = (uint64_t)ch->count * sizeof *ch->host;
-    vyre_result result = bench_program_create(b->device, is_empty ? empty_text : bench_step_text,
-                                              &ch->program, diag);
+    const char *text =
+        ch->params.is_side_by_side ? make_side_text(side_text, sizeof side_text) : bench_step_text;
+    vyre_result result =
+        bench_program_create(b->device, is_empty ? empty_text : text, &ch->program, diag);
     for (uint32_t i = 0; result == VYRE_OK && !is_empty && i < ch->params.sets; i++) {
         result = bench_buffer_create(b->device, "x", ch->host, size, &ch->x[i], diag);
+        ch->bindings[i] = bench_resident_binding(ch->x[i]);
     }
     vyre_dispatch_params_init(&ch->dispatch);
     ch->dispatch.flags = ch->params.measure == CHAIN_STEP ? VYRE_DISPATCH_TIMED : 0;
-    ch->binding = bench_resident_binding(ch->x[0]);
     if (ch->params.reads_first) {
-        ch->binding.out = ch->host;
-        ch->binding.out_size = 16;
+        ch->bindings[0].out = ch->host;
+        ch->bindings[0].out_size = 16;
     }
     if (is_empty) {
         ch->dispatch.groups[0] = ch->params.groups;
     } else {
-        ch->dispatch.bindings = &ch->binding;
-        ch->dispatch.binding_count = 1;
+        ch->dispatch.bindings = ch->bindings;
+        ch->dispatch.binding_count = ch->params.is_side_by_side ? PEER_SIDE : 1;
         ch->dispatch.passes = ch->params.steps;
     }
     return result;
@@ -266,6 +300,7 @@ static vyre_result prepare_peer(chain *ch, vyre_diag *diag)
     const chain_params *p = &ch->params;
     uint32_t flags = (p->no_barriers || p->steps < 2 ? 0 : PEER_BARRIERS) |
                      (p->reads_first ? PEER_READ_BACK : 0) |
+                     (p->is_side_by_side ? PEER_SIDE_BY_SIDE : 0) |
                      (p->measure == CHAIN_STEP ? PEER_TIMED : 0);
     return peer_chain_create(ch->bench->peer, p->groups, p->steps, flags, &ch->peer, diag);
 }

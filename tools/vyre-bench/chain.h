@@ -15,6 +15,7 @@ typedef struct chain_params {
     chain_measure measure;
     uint32_t groups, steps; /* steps 0: an empty program */
     uint32_t sets;          /* buffers in rotation, from 1 to PEER_SETS; 0: 1 */
+    bool is_side_by_side;   /* a step is one on each of PEER_SIDE buffers; times are of one */
     uint32_t pause_us;      /* spent looking at the clock before each sample */
     bool is_behind;   /* a run of one step, submitted and waited for, goes before each sample */
     bool is_watched;  /* CHAIN_SUBMIT: what samples were made of is kept */

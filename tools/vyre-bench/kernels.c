@@ -79,6 +79,8 @@ vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag)
 {
     static const uint32_t sizes[] = {SMALL, LARGE};
     vyre_result result = VYRE_OK;
+    kernel_opencl_open(b, diag);
+    printf("- %s: %s\n", b->opencl ? "OpenCL" : "no OpenCL peer", b->opencl_note);
     group->title = "streaming and classic kernels on resident data, on the device";
     for (uint32_t i = 0; result == VYRE_OK && i < (b->quick ? 1 : VY_COUNT_OF(sizes)); i++) {
         double rate = 0;
@@ -92,5 +94,6 @@ vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag)
         kernel_work work = {.id = BENCH_KERNEL_MATMUL, .count = b->quick ? QUICK_SQUARE : SQUARE};
         result = measure_case(b, group, work, &rate, diag);
     }
+    kernel_opencl_close(b);
     return result;
 }

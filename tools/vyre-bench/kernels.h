@@ -37,6 +37,14 @@ vyre_result kernel_ways_add(bench *b, bench_case *c, kernel_work *work, kernel_w
 vyre_result kernel_ways_report(kernel_ways *ways, bench_case *c, vyre_diag *diag);
 void kernel_ways_finish(kernel_ways **ways);
 
+/* Of OpenCL: b->opencl and its note. Where there is no such peer nothing is added. */
+typedef struct kernel_opencl kernel_opencl;
+void kernel_opencl_open(bench *b, vyre_diag *diag);
+void kernel_opencl_close(bench *b);
+vyre_result kernel_opencl_add(bench *b, bench_case *c, const kernel_work *work,
+                              kernel_opencl **out_ways, vyre_diag *diag);
+void kernel_opencl_finish(kernel_opencl **ways);
+
 /* The peer's steps. */
 enum { KERNEL_MAX_STEPS = 12 };
 typedef struct kernel_recipe {

@@ -132,6 +132,7 @@ struct kernel_ways {
     library_way library[MAX_LIBRARY];
     vulkan_way vulkan[MAX_VULKAN];
     peer_copies *copies; /* by vkCmdCopyBuffer */
+    kernel_opencl *opencl;
     uint32_t library_count, vulkan_count;
 };
 
@@ -506,6 +507,10 @@ vyre_result kernel_ways_add(bench *b, bench_case *c, kernel_work *work, kernel_w
     add_vulkan(all, c, diag);
     add_copies(all, c, diag);
     add_cuda(all, c);
+    result = kernel_opencl_add(b, c, work, &all->opencl, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
     if (work->id == BENCH_KERNEL_SORT && work->count > MAX_SORTED_ON_CPU) {
         bench_series_leave_out(c, "cpu", "plain C, one core", "takes seconds");
         return VYRE_OK;
@@ -562,6 +567,7 @@ void kernel_ways_finish(kernel_ways **ways)
     }
     if (old) {
         peer_copies_destroy(&old->copies);
+        kernel_opencl_finish(&old->opencl);
     }
     free(old);
     *ways = NULL;

@@ -1,7 +1,7 @@
 /* Group step: what one more segment with its barrier costs the device. */
 #include "tools/vyre-bench/chain.h"
 
-enum { STEPS = 4000, QUICK_STEPS = 16 };
+enum { STEPS = 4000, SIDE_STEPS = 250, QUICK_STEPS = 16 };
 
 static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, uint32_t steps,
                                 vyre_diag *diag)
@@ -38,6 +38,40 @@ static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, u
     return result;
 }
 
+/* Segments of one pass on buffers of their own: nothing but the next pass waits for them. */
+static vyre_result measure_side(bench *b, bench_group *group, uint32_t groups, uint32_t passes,
+                                vyre_diag *diag)
+{
+    bench_case *c = bench_case_add(b, group, "segment without hazards", "us");
+    if (!c) {
+        return vy_diag_no_memory(diag);
+    }
+    chain_list list = {.count = 0};
+    chain_params params = {
+        .way = "replayed passes", .measure = CHAIN_STEP, .is_side_by_side = true};
+    params.groups = groups;
+    params.steps = passes;
+    bench_case_size(c, "workgroups", groups);
+    bench_case_size(c, "segments", PEER_SIDE);
+    bench_case_size(c, "passes", passes);
+    vyre_result result = chain_add(b, c, &list, &params, diag);
+    params.way = "dispatches, one memory barrier a pass";
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, &list, &params, diag);
+    }
+    c->base = c->series_count > 1 ? 1 : 0;
+    params.way = "dispatches without barrier";
+    params.no_barriers = true;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, &list, &params, diag);
+    }
+    if (result == VYRE_OK) {
+        result = bench_measure(b, c, diag);
+    }
+    chain_list_finish(&list);
+    return result;
+}
+
 vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag)
 {
     static const uint32_t groups[] = {1, 132, 528, 1056}, quick_groups[] = {1, 4};
@@ -47,6 +81,9 @@ vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag)
     group->title = "one step (256 invocations a workgroup) with its barrier, on the device";
     for (size_t i = 0; result == VYRE_OK && i < count; i++) {
         result = measure_case(b, group, list[i], b->quick ? QUICK_STEPS : STEPS, diag);
+    }
+    for (size_t i = 0; result == VYRE_OK && i < 2; i++) {
+        result = measure_side(b, group, list[i], b->quick ? QUICK_STEPS : SIDE_STEPS, diag);
     }
     return result;
 }

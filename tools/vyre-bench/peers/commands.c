@@ -127,22 +127,23 @@ void peer_barrier(peer *p, VkCommandBuffer commands, VkPipelineStageFlags from_s
 struct peer_chain {
     peer *peer;
     uint32_t groups, steps, flags, count; /* count: elements */
-    peer_buffer x[PEER_SETS], first;
+    uint32_t set_count;
+    peer_buffer x[PEER_SIDE], first;
     VkDescriptorPool pool;
-    VkDescriptorSet sets[PEER_SETS];
+    VkDescriptorSet sets[PEER_SIDE];
     peer_commands commands;
 };
 
 static vyre_result create_sets(peer_chain *chain, vyre_diag *diag)
 {
     peer *p = chain->peer;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, PEER_SETS};
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, PEER_SIDE};
     VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                       .maxSets = PEER_SETS,
+                                       .maxSets = PEER_SIDE,
                                        .poolSizeCount = 1,
                                        .pPoolSizes = &size};
     vyre_result result = PEER_CALL(p, vkCreateDescriptorPool, p->device, &pool, NULL, &chain->pool);
-    for (uint32_t i = 0; result == VYRE_OK && i < PEER_SETS; i++) {
+    for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
         VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .descriptorPool = chain->pool,
                                             .descriptorSetCount = 1,
@@ -199,7 +200,7 @@ static vyre_result fill_indices(peer_chain *chain, vyre_diag *diag)
     for (uint32_t i = 0; i < chain->count; i++) {
         ((uint32_t *)staging.mapped)[i] = i;
     }
-    for (uint32_t i = 0; result == VYRE_OK && i < PEER_SETS; i++) {
+    for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
         result = peer_copy_now(p, &staging, &chain->x[i], size, diag);
     }
     peer_buffer_destroy(p, &staging);
@@ -211,7 +212,7 @@ static vyre_result make_chain(peer_chain *chain, vyre_diag *diag)
     peer *p = chain->peer;
     uint64_t size = (uint64_t)chain->count * sizeof(uint32_t);
     vyre_result result = peer_buffer_create(p, 16, PEER_MEMORY_TO_HOST, &chain->first, diag);
-    for (uint32_t i = 0; result == VYRE_OK && i < PEER_SETS; i++) {
+    for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
         result = peer_buffer_create(p, size, PEER_MEMORY_DEVICE, &chain->x[i], diag);
     }
     if (result == VYRE_OK) {
@@ -239,6 +240,7 @@ vyre_result peer_chain_create(peer *p, uint32_t groups, uint32_t steps, uint32_t
     chain->steps = steps;
     chain->flags = flags;
     chain->count = groups * 256;
+    chain->set_count = flags & PEER_SIDE_BY_SIDE ? PEER_SIDE : PEER_SETS;
     vyre_result result = make_chain(chain, diag);
     if (result != VYRE_OK) {
         peer_chain_destroy(&chain);
@@ -254,7 +256,7 @@ void peer_chain_destroy(peer_chain **chain)
         peer *p = old->peer;
         peer_commands_destroy(p, &old->commands);
         p->vk.vkDestroyDescriptorPool(p->device, old->pool, NULL);
-        for (uint32_t i = 0; i < PEER_SETS; i++) {
+        for (uint32_t i = 0; i < PEER_SIDE; i++) {
             peer_buffer_destroy(p, &old->x[i]);
         }
         peer_buffer_destroy(p, &old->first);
@@ -279,6 +281,13 @@ vyre_result peer_chain_record(peer_chain *chain, uint32_t set, vyre_diag *diag)
                              sizeof chain->count, &chain->count);
     for (uint32_t i = 0; i < chain->steps; i++) {
         p->vk.vkCmdDispatch(commands, chain->groups, 1, 1);
+        for (uint32_t k = 1; k <= PEER_SIDE && chain->flags & PEER_SIDE_BY_SIDE; k++) {
+            p->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                          &chain->sets[k % PEER_SIDE], 0, NULL);
+            if (k < PEER_SIDE) {
+                p->vk.vkCmdDispatch(commands, chain->groups, 1, 1);
+            }
+        }
         if (chain->flags & PEER_BARRIERS) {
             peer_barrier(p, commands, compute, VK_ACCESS_SHADER_WRITE_BIT, compute,
                          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);

@@ -18,10 +18,12 @@ vyre_result peer_create(const vyre_device_info *wanted, peer **out_peer, vyre_di
 void peer_destroy(peer **p);
 /* ---- Chains of steps (x = 3x + 1) ------------------------------------------------------------ */
 
-enum { PEER_SETS = 4 };
+enum { PEER_SETS = 4, PEER_SIDE = 16 };
 #define PEER_BARRIERS  1u /* a memory barrier behind each step */
 #define PEER_READ_BACK 2u /* the first 16 bytes are copied to the host behind the last */
 #define PEER_TIMED     4u /* timestamps at both ends */
+/* A step is a dispatch on each of PEER_SIDE buffers, with the barrier behind all of them. */
+#define PEER_SIDE_BY_SIDE 8u
 
 /* One command buffer of `steps` dispatches of `groups` workgroups of 256, recorded at creation on
  * the first of PEER_SETS buffers, whose elements begin as their indices. */
