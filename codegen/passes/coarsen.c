@@ -541,7 +541,7 @@ bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
     c.sums = vy_arena_alloc(scratch, blocks * VY_COARSE_JOINS, sizeof *c.sums);
     c.loaded = vy_arena_alloc(scratch, elements, sizeof *c.loaded);
     c.stored = vy_arena_alloc(scratch, elements, sizeof *c.stored);
-    if (scratch->failed) {
+    if (ssa->arena->failed || scratch->failed) {
         return false;
     }
     coarsen(&c, ssa);
