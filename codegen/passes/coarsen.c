@@ -5,21 +5,21 @@
  *       wide loads; the body for each element, without what became wide; wide stores; joined
  * atomics else for each element that is in the grid: the body as it was
  *
- * The bodies follow each other, so that they are one order of the elements among those that there
- * could be. Needs the form behind all passes; keeps what it does. */
+ * In the first case it is known, too, what the segment compares gid.x with. The bodies follow each
+ * other, so that they are one order of the elements among those that there could be. Needs the form
+ * behind all passes; keeps what it does. */
 #include "codegen/passes/coarsen_parts.h"
 #include "codegen/passes/passes.h"
 
 typedef struct coarsener {
-    vy_ssa *ssa;
+    vy_ssa *ssa;        /* the new form */
+    const vy_ssa *from; /* whose body is copied: the segment, or the plan's form of it */
     const vy_coarse_plan *plan;
-    uint32_t body_blocks; /* how many blocks the form had, from 1 on */
-    uint32_t rest;        /* what stood behind the literals of the entry block: a list */
-    uint32_t *values;     /* by instruction of the body: what it is in the copy being made */
-    uint32_t *blocks;     /* by block of the body: likewise */
-    uint32_t *sums;       /* by block, for each join: what is joined when it ends, so far */
-    uint32_t *loaded;     /* by buffer, for each element of an invocation: its value */
-    uint32_t *stored;     /* likewise: what it stores */
+    uint32_t *values; /* by instruction of the body: what it is in the copy being made */
+    uint32_t *blocks; /* by block of the body: likewise */
+    uint32_t *sums;   /* by block, for each join: what is joined when it ends, so far */
+    uint32_t *loaded; /* by buffer, for each element of an invocation: its value */
+    uint32_t *stored; /* likewise: what it stores */
     uint32_t joined[VY_COARSE_JOINS]; /* of the copies before */
     VY_VEC(uint32_t) order;           /* of the blocks */
     /* In the entry block: T, and for each round the number of a block and of its first element. */
@@ -159,9 +159,9 @@ static uint32_t element_place(uint32_t buffer, uint32_t element)
 
 static uint32_t copy_phi(coarsener *c, uint32_t to, vy_ins ins)
 {
-    uint32_t first = c->ssa->phi_edges.count, from = ins.arg[0];
+    uint32_t first = c->ssa->phi_edges.count;
     for (uint32_t e = 0; e < ins.arg[1]; e++) {
-        vy_phi_edge edge = c->ssa->phi_edges.data[from + e];
+        vy_phi_edge edge = c->from->phi_edges.data[ins.arg[0] + e];
         edge.block = c->blocks[edge.block];
         edge.value = c->values[edge.value];
         (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
@@ -184,13 +184,20 @@ static uint32_t copy_plain(coarsener *c, uint32_t to, vy_ins ins)
 
 static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const body_copy *copy)
 {
-    const vy_ins ins = c->ssa->ins.data[index];
-    vy_coarse_role role = (vy_coarse_role)c->plan->roles[index];
-    if (role == VY_COARSE_PLACE) {
+    const vy_ins ins = c->from->ins.data[index];
+    vy_coarse_role role = VY_COARSE_PLAIN;
+    if (ins.op == VYRE_OP_LITERAL) {
+        c->values[index] = vy_ssa_literal(c->ssa, (vyre_type)ins.type, ins.bits);
+        return;
+    }
+    if (vy_coarse_is_place(&ins)) {
         c->values[index] = copy->place;
         return;
     }
-    if (copy->element == UINT32_MAX || role == VY_COARSE_PLAIN) {
+    if (copy->element != UINT32_MAX) {
+        role = (vy_coarse_role)c->plan->roles[index];
+    }
+    if (role == VY_COARSE_PLAIN) {
         c->values[index] = copy_plain(c, c->blocks[b], ins);
         return;
     }
@@ -209,14 +216,14 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
 static void copy_end(coarsener *c, uint32_t b, const body_copy *copy)
 {
     vy_ssa *ssa = c->ssa;
-    const vy_block from = ssa->blocks.data[b];
+    const vy_block from = c->from->blocks.data[b];
     if (from.end == VY_END_RETURN) {
         jump(c, c->blocks[b], copy->after);
         return;
     }
     uint32_t first_case = ssa->cases.count;
     for (uint32_t i = 0; from.end == VY_END_SWITCH && i < from.case_count; i++) {
-        vy_case entry = ssa->cases.data[from.first_case + i];
+        vy_case entry = c->from->cases.data[from.first_case + i];
         entry.block = c->blocks[entry.block];
         (void)vy_vec_push(ssa->arena, &ssa->cases, entry);
     }
@@ -236,20 +243,20 @@ static void copy_end(coarsener *c, uint32_t b, const body_copy *copy)
 static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
 {
     vy_ssa *ssa = c->ssa;
-    for (uint32_t b = 1; b < c->body_blocks; b++) {
+    for (uint32_t b = 1; b < c->from->blocks.count; b++) {
         c->blocks[b] = add_block(c);
     }
     if (ssa->arena->failed) {
         return;
     }
     jump(c, before, c->blocks[1]);
-    for (uint32_t b = 1; b < c->body_blocks; b++) {
+    for (uint32_t b = 1; b < c->from->blocks.count; b++) {
         begin_block(c, c->blocks[b]);
         for (uint32_t j = 0; copy->element != UINT32_MAX && j < c->plan->join_count; j++) {
             *sum_of(c, b, j) = begin_sum(c, b, j);
         }
-        uint32_t i = b == 1 ? c->rest : ssa->blocks.data[b].first;
-        for (; i && !ssa->arena->failed; i = ssa->ins.data[i].next) {
+        uint32_t i = c->from->blocks.data[b].first;
+        for (; i && !ssa->arena->failed; i = c->from->ins.data[i].next) {
             copy_instruction(c, b, i, copy);
         }
         copy_end(c, b, copy);
@@ -321,7 +328,7 @@ static void store_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t r
                     .type = VYRE_TYPE_VOID,
                     .ref = buffer,
                     .arg = {c->rounds[round], value},
-                    .loc = c->ssa->ins.data[c->plan->store_of[buffer]].loc};
+                    .loc = c->from->ins.data[c->plan->store_of[buffer]].loc};
     (void)vy_ssa_append(c->ssa, block, store);
 }
 
@@ -458,29 +465,6 @@ static uint32_t make_one_by_one(coarsener *c, uint32_t before)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* Leaves the literals alone in the entry block; the others are a list of their own. */
-static void take_entry(coarsener *c)
-{
-    vy_ssa *ssa = c->ssa;
-    vy_block *entry = &ssa->blocks.data[1];
-    uint32_t *literals = &entry->first, *rest = &c->rest, last = 0, next = 0;
-    for (uint32_t i = entry->first; i; i = next) {
-        vy_ins *ins = &ssa->ins.data[i];
-        next = ins->next;
-        if (ins->op == VYRE_OP_LITERAL) {
-            *literals = last = i;
-            literals = &ins->next;
-            c->values[i] = i;
-        } else {
-            *rest = i;
-            rest = &ins->next;
-        }
-    }
-    *literals = *rest = 0;
-    entry->last = last;
-    vy_ssa_index_literals(ssa);
-}
-
 /* Which blocks are the invocation's, and whether they may be done as a whole. */
 static uint32_t begin_entry(coarsener *c)
 {
@@ -499,6 +483,10 @@ static uint32_t begin_entry(coarsener *c)
         c->rounds[r] = put_u32(c, 1, VYRE_OP_ADD, c->rounds[r - 1], c->count);
     }
     uint32_t whole = elements;
+    for (uint32_t i = 0; i < plan->limit_count; i++) {
+        uint32_t limit = vy_ssa_append(c->ssa, 1, plan->limits[i]);
+        whole = put_u32(c, 1, VYRE_OP_MIN, whole, limit);
+    }
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         if (plan->is_loaded[b] || plan->store_of[b]) {
             vy_ins length = {.op = VYRE_OP_LENGTH, .type = VYRE_TYPE_U32, .ref = b};
@@ -510,26 +498,25 @@ static uint32_t begin_entry(coarsener *c)
     return put(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
 }
 
-static void coarsen(coarsener *c)
+static void coarsen(coarsener *c, const vy_ssa *segment)
 {
-    take_entry(c);
-    uint32_t wide = add_block(c), single = add_block(c), merge = add_block(c);
-    uint32_t is_whole = begin_entry(c);
-    if (c->ssa->arena->failed) {
+    uint32_t entry = add_block(c), wide = add_block(c), single = add_block(c);
+    uint32_t merge = add_block(c);
+    if (!merge) {
         return;
     }
-    begin_block(c, 1);
+    begin_block(c, entry);
+    uint32_t is_whole = begin_entry(c);
+    branch(c, entry, is_whole, wide, single);
+    select_to(c, entry, merge);
     begin_block(c, wide);
-    uint32_t end = make_wide(c, wide);
-    jump(c, end, merge);
+    c->from = &c->plan->form;
+    jump(c, make_wide(c, wide), merge);
     begin_block(c, single);
-    end = make_one_by_one(c, single);
-    jump(c, end, merge);
+    c->from = segment;
+    jump(c, make_one_by_one(c, single), merge);
     begin_block(c, merge);
     c->ssa->blocks.data[merge].end = VY_END_RETURN;
-    /* Until now its end was that of the body's first block, for the copies. */
-    branch(c, 1, is_whole, wide, single);
-    select_to(c, 1, merge);
 }
 
 bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
@@ -543,24 +530,29 @@ bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
     if (!plan.lanes) {
         return true;
     }
-    coarsener c = {.ssa = ssa, .plan = &plan, .body_blocks = ssa->blocks.count};
+    vy_ssa made;
+    vy_ssa_init(&made, ssa->program, ssa->arena);
+    made.scratch = scratch;
+    coarsener c = {.ssa = &made, .plan = &plan};
     size_t elements = (size_t)ssa->program->buffers.count * VY_COARSE_MOST;
-    c.values = vy_arena_alloc(scratch, ssa->ins.count, sizeof *c.values);
-    c.blocks = vy_arena_alloc(scratch, ssa->blocks.count, sizeof *c.blocks);
-    c.sums = vy_arena_alloc(scratch, (size_t)ssa->blocks.count * VY_COARSE_JOINS, sizeof *c.sums);
+    size_t values = (size_t)ssa->ins.count + plan.form.ins.count, blocks = ssa->blocks.count;
+    c.values = vy_arena_alloc(scratch, values, sizeof *c.values);
+    c.blocks = vy_arena_alloc(scratch, blocks, sizeof *c.blocks);
+    c.sums = vy_arena_alloc(scratch, blocks * VY_COARSE_JOINS, sizeof *c.sums);
     c.loaded = vy_arena_alloc(scratch, elements, sizeof *c.loaded);
     c.stored = vy_arena_alloc(scratch, elements, sizeof *c.stored);
-    if (scratch->failed) {
-        return false;
-    }
-    coarsen(&c);
     if (ssa->arena->failed || scratch->failed) {
         return false;
     }
-    vy_ssa_reorder(ssa, c.order.data, c.order.count);
-    if (ssa->arena->failed || scratch->failed || !vy_pass_dce(ssa, NULL)) {
+    coarsen(&c, ssa);
+    if (ssa->arena->failed || scratch->failed) {
         return false;
     }
+    vy_ssa_reorder(&made, c.order.data, c.order.count);
+    if (ssa->arena->failed || scratch->failed || !vy_pass_dce(&made, NULL)) {
+        return false;
+    }
+    *ssa = made;
     out_coarse->elements = plan.rounds * plan.lanes;
     out_coarse->streams = plan.streams;
     return true;

@@ -65,14 +65,14 @@ static bool is_possible(const vy_ssa *ssa, const vy_ins *ins)
     }
 }
 
-/* One way out, no loops: a loop for each element hides what its streams cost. */
+/* One way out; no loops, which hide what streams cost. */
 static bool is_simple(const vy_ssa *ssa, uint32_t *out_instructions)
 {
     *out_instructions = 0;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         const vy_block *block = &ssa->blocks.data[b];
         bool is_last = b + 1 == ssa->blocks.count;
-        if (block->merge_kind == VY_MERGE_LOOP || (block->end == VY_END_RETURN) != is_last) {
+        if ((block->end == VY_END_RETURN) != is_last) {
             return false;
         }
         for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
@@ -87,10 +87,14 @@ static bool is_simple(const vy_ssa *ssa, uint32_t *out_instructions)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
+bool vy_coarse_is_place(const vy_ins *ins)
+{
+    return ins->op == VYRE_OP_BUILTIN && ins->ref == VYRE_BUILTIN_GID_X;
+}
+
 static bool is_place(const finder *f, uint32_t value)
 {
-    const vy_ins *ins = &f->ssa->ins.data[value];
-    return ins->op == VYRE_OP_BUILTIN && ins->ref == VYRE_BUILTIN_GID_X;
+    return vy_coarse_is_place(&f->ssa->ins.data[value]);
 }
 
 static uint8_t kind_of(const finder *f, uint32_t index)
@@ -307,10 +311,6 @@ static bool give_role(finder *f, uint32_t index)
 {
     const vy_ins *ins = &f->ssa->ins.data[index];
     vy_coarse_plan *plan = f->plan;
-    if (is_place(f, index)) {
-        plan->roles[index] = VY_COARSE_PLACE;
-        return true;
-    }
     if (ins->op != VYRE_OP_LOAD && ins->op != VY_SSA_STORE && ins->op != VY_SSA_ATOMIC) {
         return true;
     }
@@ -387,12 +387,30 @@ static void find(finder *f, uint32_t instructions)
     plan->round_shift = places_of(plan->rounds);
 }
 
-bool vy_coarse_find(vy_ssa *ssa, vy_coarse_plan *out_plan)
+static bool has_loop(const vy_ssa *ssa)
 {
-    vy_arena *scratch = ssa->scratch;
-    uint32_t instructions = 0, buffers = ssa->program->buffers.count;
-    *out_plan = (vy_coarse_plan){.exit = ssa->blocks.count - 1};
-    if (!vy_program_is_workgroup_agnostic(ssa->program, NULL) || !is_simple(ssa, &instructions)) {
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        if (ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
+{
+    vy_arena *scratch = segment->scratch;
+    uint32_t instructions = 0, buffers = segment->program->buffers.count;
+    *out_plan = (vy_coarse_plan){0};
+    if (!vy_program_is_workgroup_agnostic(segment->program, NULL) || has_loop(segment)) {
+        return true;
+    }
+    if (!vy_coarse_assume(segment, out_plan)) {
+        return false;
+    }
+    vy_ssa *ssa = &out_plan->form;
+    out_plan->exit = ssa->blocks.count - 1;
+    if (!is_simple(ssa, &instructions)) {
         return true;
     }
     finder f = {.ssa = ssa, .plan = out_plan};

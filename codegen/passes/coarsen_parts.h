@@ -6,12 +6,12 @@
 #include "codegen/passes/edit.h"
 #include "codegen/passes/flow.h"
 
-#define VY_COARSE_JOINS 4u  /* atomics that are joined, by buffer and index */
-#define VY_COARSE_MOST  16u /* elements of an invocation */
+#define VY_COARSE_JOINS  4u  /* atomics that are joined, by buffer and index */
+#define VY_COARSE_MOST   16u /* elements of an invocation */
+#define VY_COARSE_LIMITS 8u  /* numbers that gid.x is compared with */
 
 typedef enum vy_coarse_role {
     VY_COARSE_PLAIN,  /* copied for every element */
-    VY_COARSE_PLACE,  /* gid.x */
     VY_COARSE_LOAD,   /* at gid.x, and part of a wide one */
     VY_COARSE_STORE,  /* likewise */
     VY_COARSE_JOINED, /* an atomic whose operand is joined with the others' */
@@ -29,7 +29,11 @@ typedef struct vy_coarse_join {
 } vy_coarse_join;
 
 typedef struct vy_coarse_plan {
-    vy_flow flow;
+    /* The segment where gid.x is below the limits, so that comparisons with them are known. */
+    vy_ssa form;
+    vy_ins limits[VY_COARSE_LIMITS]; /* that can stand anywhere */
+    uint32_t limit_count;
+    vy_flow flow;  /* of that form */
     uint32_t exit; /* the one block that returns; the last */
     /* An invocation does `rounds` blocks of `lanes` neighbours, both powers of two: block j, and
      * those that lie one, two, ... times the count of invocations behind it. */
@@ -43,7 +47,14 @@ typedef struct vy_coarse_plan {
     uint32_t join_count;
 } vy_coarse_plan;
 
+/* gid.x */
+bool vy_coarse_is_place(const vy_ins *ins);
+
+/* coarsen_guard.c: makes that form, in the segment's memory, and finds the limits. False: out of
+ * memory. */
+bool vy_coarse_assume(const vy_ssa *ssa, vy_coarse_plan *plan);
+
 /* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
-bool vy_coarse_find(vy_ssa *ssa, vy_coarse_plan *out_plan);
+bool vy_coarse_find(const vy_ssa *ssa, vy_coarse_plan *out_plan);
 
 #endif

@@ -369,6 +369,50 @@ static void test_variant_survives_every_failed_allocation(void **state)
     vyre_kernel_destroy(&direct);
 }
 
+/* Of a body that fills some pieces of memory, with branches and a joined atomic. */
+static void test_coarse_variant_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    vy_fail_allocator memory = {0};
+    vyre_allocator allocator = vy_fail_allocator_get(&memory);
+    vyre_kernel_params params = {.allocator = &allocator};
+    vy_text source;
+    vy_text_init(&source, NULL);
+    vy_text_printf(&source, "program c\nin x : u32[]\ninout y : u32[]\ninout k : u32[]\n"
+                            "kernel { var a = x[gid.x]\n");
+    for (uint32_t i = 0; i < 40; i++) {
+        vy_text_printf(&source, " if a %% 3 == %u { a = (a ^ %u) * 7 }\n", (unsigned)i % 3,
+                       (unsigned)i);
+    }
+    vy_text_printf(&source, " if a > 5 { atomic_add(k[0], a) }\n y[gid.x] = a }\n");
+    size_t n = 1;
+    for (bool failed = true; failed; n++) {
+        vyre_kernel *kernel = compile(source.data, params, all[0]);
+        vyre_diag diag;
+        vy_kernel_coarse coarse;
+        memory.calls = 0;
+        memory.fail_at = n;
+        size_t before = memory.live_size;
+        vyre_result result = vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag);
+        failed = memory.calls >= n;
+        memory.fail_at = 0;
+        assert_int_equal(result, failed ? VYRE_ERROR_OUT_OF_HOST_MEMORY : VYRE_OK);
+        if (failed) {
+            assert_null(coarse.elements);
+            assert_int_equal(diag.code, VYRE_ERROR_OUT_OF_HOST_MEMORY);
+            assert_int_equal(memory.live_size, before);
+        }
+        assert_int_equal(vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag),
+                         VYRE_OK);
+        assert_non_null(coarse.elements);
+        assert_int_equal(coarse.elements[0], 4);
+        vyre_kernel_destroy(&kernel);
+        assert_int_equal(memory.live_blocks, 0);
+    }
+    assert_true(n > 6);
+    vy_text_finish(&source);
+}
+
 static void test_program_lives_as_long_as_its_kernels(void **state)
 {
     (void)state;
@@ -509,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),
         cmocka_unit_test(test_variant_survives_every_failed_allocation),
+        cmocka_unit_test(test_coarse_variant_survives_every_failed_allocation),
         cmocka_unit_test(test_program_lives_as_long_as_its_kernels),
         cmocka_unit_test(test_variant_reads_the_same_tables),
         cmocka_unit_test(test_schedule_is_fixed_without_host_loops_and_ifs),

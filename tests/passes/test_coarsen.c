@@ -94,6 +94,16 @@ static const row rows[] = {
     {"y[gid.x] = x[gid.x]\ny[0] = 5", 0, 0, 0, 0, 0},
     {"let a = y[p]\ny[gid.x] = x[gid.x] + a", 0, 0, 0, 0, 0},
     {"let a = k[p]\ny[gid.x] = x[gid.x] + u32(a)", 4, 33, 1, 1, 0},
+    /* What is compared with the place is known where all is in bounds. */
+    {"if gid.x < len(x) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
+    {"if gid.x >= p { return }\ny[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
+    {"if p > gid.x && gid.x < len(y) { atomic_add(k[0], i32(x[gid.x])) }", 16, 1, 4, 0, 1},
+    {"if !(len(f) <= gid.x || gid.x >= len(x)) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
+    {"if gid.x < len(x) && x[gid.x] > 3 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
+    {"var a = x[gid.x]\nif gid.x < p { a = 7 }\ny[gid.x] = a", 4, 33, 1, 1, 0},
+    /* Half of the elements would run one by one. */
+    {"if gid.x < p { y[gid.x] = x[gid.x] } else { y[gid.x] = 3 }", 4, 1, 1, 0, 0},
+    {"if gid.x < 100 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
     /* Neighbours read and write side by side already. */
     {"y[gid.x] = x[gid.x + 1]", 0, 0, 0, 0, 0},
     {"y[gid.x] = x[gid.x] + x[gid.x * 2]", 0, 0, 0, 0, 0},

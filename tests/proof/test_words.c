@@ -1,6 +1,7 @@
 /* Everything that is emitted: each program of shaders/ and generated ones, for both targets, in
  * both forms, aliased and not, passes spirv-val and the judge of words, and is the same bytes when
  * compiled again. */
+#include "codegen/kernel.h"
 #include "tests/support/differential.h"
 #include "tests/support/lint.h"
 #include "tools/common/validate.h"
@@ -32,8 +33,37 @@ static void check_module(spv_context context, const char *name, uint32_t segment
     }
 }
 
-static void check_program(spv_context contexts[2], const char *name, const vyre_program *program)
+/* Those that large grids take, where there are such; returns how many segments have them. */
+static uint32_t check_coarse(spv_context context, const char *name, const vyre_kernel *kernel,
+                             const vy_lint_expectation *expectation)
 {
+    vyre_diag diag;
+    vy_kernel_coarse coarse;
+    vy_lint_expectation expected = *expectation;
+    uint32_t found = 0;
+    vy_variant variant = {.interface = expectation->interface, .is_coarse = true};
+    if (vy_kernel_coarsen(kernel, expectation->interface, &coarse, &diag) != VYRE_OK) {
+        fail_msg("%s: %s", name, diag.message);
+    }
+    expected.aliased = false;
+    for (uint32_t s = 0; coarse.elements && s < vyre_kernel_segment_count(kernel); s++) {
+        vyre_segment_info info = {0};
+        if (vy_kernel_variant(kernel, variant, s, &info.words, &info.word_count, &diag) !=
+            VYRE_OK) {
+            fail_msg("%s: %s", name, diag.message);
+        }
+        expected.coarse = coarse.elements[s] > 1;
+        found += expected.coarse;
+        check_module(context, name, s, &info, &expected);
+    }
+    return found;
+}
+
+/* Returns how many coarse segments it has, in all choices. */
+static uint32_t check_program(spv_context contexts[2], const char *name,
+                              const vyre_program *program)
+{
+    uint32_t coarse = 0;
     for (uint32_t variant = 0; variant < 8; variant++) {
         bool is_joined = variant == 3 || variant == 6;
         vyre_kernel_params params = {
@@ -64,20 +94,23 @@ static void check_program(spv_context contexts[2], const char *name, const vyre_
             assert_int_equal(info.word_count, same.word_count);
             assert_memory_equal(info.words, same.words, info.word_count * sizeof *info.words);
         }
+        coarse += check_coarse(contexts[variant & 1], name, kernel, &expectation);
         vyre_kernel_destroy(&kernel);
         vyre_kernel_destroy(&again);
     }
+    return coarse;
 }
 
-static void check_text(spv_context contexts[2], const char *name, const char *text, size_t size)
+static uint32_t check_text(spv_context contexts[2], const char *name, const char *text, size_t size)
 {
     vyre_program *program = NULL;
     vyre_diag diag;
     if (vyre_program_parse(text, size, name, NULL, &program, &diag) != VYRE_OK) {
         fail_msg("%s:%u:%u: %s", name, diag.line, diag.column, diag.message);
     }
-    check_program(contexts, name, program);
+    uint32_t coarse = check_program(contexts, name, program);
     vyre_program_destroy(&program);
+    return coarse;
 }
 
 static void make_contexts(spv_context contexts[2])
@@ -107,7 +140,7 @@ static void test_words_of_the_program_library(void **state)
         assert_non_null(text);
         size_t size = fread(text, 1, 1 << 20, file);
         fclose(file);
-        check_text(contexts, entry->d_name, text, size);
+        (void)check_text(contexts, entry->d_name, text, size);
         free(text);
         count++;
     }
@@ -129,8 +162,36 @@ static void test_words_of_generated_programs(void **state)
         vy_text_init(&text, NULL);
         vy_generate(seed, &text, &info);
         snprintf(name, sizeof name, "seed %u", (unsigned)seed);
-        check_text(contexts, name, text.data, text.size);
+        (void)check_text(contexts, name, text.data, text.size);
         vy_text_finish(&text);
+    }
+    spvContextDestroy(contexts[0]);
+    spvContextDestroy(contexts[1]);
+}
+
+/* One segment of each of these is coarse in every choice. */
+static void test_words_of_coarse_segments(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "y[gid.x] = x[gid.x] * 3\n",
+        "y[gid.x] = y[gid.x] + x[gid.x]\natomic_add(k[1], x[gid.x])\n",
+        "if x[gid.x] > 3 { if m[gid.x] > 1 { y[gid.x] = 3 } }\n",
+        "d[gid.x] = i64(x[gid.x]) * d[gid.x]\n",
+        "if m[gid.x] == 1 { atomic_max(k[0], 7) }\n",
+        "h[gid.x] = h[gid.x] + h[gid.x] / 3.0h\nb[gid.x] = f32(m[gid.x])\n",
+        "let o = atomic_add(k[0], x[gid.x])\ny[gid.x] = y[gid.x] ^ o\n",
+    };
+    spv_context contexts[2];
+    make_contexts(contexts);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char text[1024];
+        int size = snprintf(text, sizeof text,
+                            "program c\nin x : u32[]\nin m : u8[]\ninout y : u32[]\n"
+                            "inout d : i64[]\ninout h : f16[]\ninout b : bf16[]\n"
+                            "inout k : u32[2]\nkernel {\n%s}\n",
+                            bodies[i]);
+        assert_int_equal(check_text(contexts, "coarse", text, (size_t)size), 8);
     }
     spvContextDestroy(contexts[0]);
     spvContextDestroy(contexts[1]);
@@ -141,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_of_the_program_library),
         cmocka_unit_test(test_words_of_generated_programs),
+        cmocka_unit_test(test_words_of_coarse_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ static void collect_address(lint *l, const uint32_t *at)
         d->coherent = block->coherent;
     }
     d->root = l->slots[binding];
-    if (get(l, d->root)->at[1] != at[1]) {
+    if (get(l, d->root)->at[1] != at[1] && !l->expect->coarse) {
         wrong(l, "pointers to binding %u are of two types", binding);
     }
 }
@@ -473,6 +473,18 @@ static void rule_access(lint *l, const uint32_t *at, uint32_t count)
     }
 }
 
+/* By any of its views. */
+static bool is_stored(const lint *l, const definition *view)
+{
+    for (uint32_t id = 1; id < l->bound; id++) {
+        const definition *d = &l->ids[id];
+        if (d->at && d->stored && d->binding == view->binding) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void rule_variables(lint *l)
 {
     for (uint32_t id = 1; id < l->bound; id++) {
@@ -485,7 +497,9 @@ static void rule_variables(lint *l)
             wrong(l, "binding %u is reached in the other interface's way", d->binding);
         }
         /* Where bindings may overlap, another one that is written may be this one. */
-        bool may_change = l->expect->aliased && d->binding < l->expect->binding_count;
+        bool has_views = l->expect->coarse && d->binding < l->expect->binding_count;
+        bool may_change = (l->expect->aliased && d->binding < l->expect->binding_count) ||
+                          (has_views && is_stored(l, d));
         if (!d->stored && !d->non_writable && !may_change) {
             wrong(l, "binding %u is never written and lacks NonWritable", d->binding);
         }
@@ -504,8 +518,8 @@ static void rule_variables(lint *l)
             wrong(l, "binding %u is Coherent under the Vulkan memory model", d->binding);
         }
         /* Nothing is assumed of two addresses, and there is nothing to decorate. */
-        if (l->expect->aliased && d->stored && d->binding < l->expect->binding_count &&
-            !d->aliased && !is_addressed) {
+        bool may_overlap = (l->expect->aliased && d->stored) || (has_views && is_stored(l, d));
+        if (may_overlap && d->binding < l->expect->binding_count && !d->aliased && !is_addressed) {
             wrong(l, "binding %u may overlap others and lacks Aliased", d->binding);
         }
     }

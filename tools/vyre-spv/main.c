@@ -216,6 +216,11 @@ static int read_command(command *c, int count, char *const *arguments, FILE *out
     if (!c->file) {
         return vy_tool_usage(err, "vyre-spv", "no file is given");
     }
+    if (c->coarse && (c->format == FORMAT_KERNEL ||
+                      (c->out && c->out[0] && format_of_name(c->out) == FORMAT_KERNEL))) {
+        return vy_tool_usage(err, "vyre-spv",
+                             "kernel files have no coarse words, which are made at run time");
+    }
     if (c->out && !c->out[0]) {
         return vy_tool_usage(err, "vyre-spv", "-o takes a file or a folder");
     }
