@@ -10,12 +10,15 @@ typedef struct depths {
     uint32_t read[VY_MEM_COUNT], written[VY_MEM_COUNT];
 } depths;
 
-static void find_used(const vy_chunk_input *in, depths *d)
+static void find_used(const vy_chunk_input *in, uint32_t passes, depths *d)
 {
     uint64_t used = 0;
-    for (uint32_t e = in->first; e < in->first + in->count; e++) {
-        const vy_touch *touch = &in->touches[in->executions[e].segment];
-        used |= touch->reads | touch->writes;
+    /* The flag's words come by turns. */
+    for (uint32_t pass = 0; pass < passes && pass < VY_STATE_TURNS; pass++) {
+        for (uint32_t e = in->first; e < in->first + in->count; e++) {
+            vy_touch touch = vy_chunk_touch(in, e, pass);
+            used |= touch.reads | touch.writes;
+        }
     }
     for (uint32_t m = 0; m < VY_MEM_COUNT; m++) {
         if (used >> m & 1) {
@@ -61,10 +64,11 @@ bool vy_levels_order(const vy_chunk_input *in, uint32_t passes, vy_arena *arena,
     if (!order || !levels || !starts) {
         return false;
     }
-    find_used(in, &d);
+    find_used(in, passes, &d);
     for (uint32_t n = 0; n < count; n++) {
-        const vy_execution *execution = &in->executions[in->first + n % in->count];
-        levels[n] = execution->is_left_out ? 0 : place(&d, &in->touches[execution->segment]);
+        uint32_t e = in->first + n % in->count;
+        vy_touch touch = vy_chunk_touch(in, e, n / in->count);
+        levels[n] = in->executions[e].is_left_out ? 0 : place(&d, &touch);
         starts[levels[n] + 1]++;
     }
     for (uint32_t n = 0; n < count; n++) {

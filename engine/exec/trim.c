@@ -31,6 +31,21 @@ static void trim_execution(const vyre_pipeline *p, const vy_kernel_env *env, vy_
     }
 }
 
+/* The first workgroup of a pass keeps the flag's words (codegen/spirv/emit_flag.c). */
+static void keep_first(vy_job *job, vy_execution *first)
+{
+    if (!first->is_left_out || job->trim.launches == 0) {
+        return;
+    }
+    first->is_left_out = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        first->left_out[i] = job->shape.is_folded ? 0 : job->shape.launched[i] - 1;
+    }
+    job->trim.launches++;
+    job->trim.empty_groups -= job->shape.group_total;
+    job->trim.groups += job->shape.is_folded ? 0 : job->shape.group_total - 1;
+}
+
 void vy_job_widen(vy_job *job)
 {
     for (uint32_t i = 0; i < job->execution_count && job->trimmed; i++) {
@@ -58,6 +73,9 @@ vyre_result vy_job_trim(const vyre_pipeline *p, vy_scratch *scratch, vy_job *job
     job->trim.launches = 0;
     for (uint32_t i = 0; i < job->execution_count; i++) {
         trim_execution(p, &env, job, &list[i]);
+    }
+    if (p->has_until) {
+        keep_first(job, &list[0]);
     }
     job->executions = job->trimmed = list;
     /* As where the grid is empty: there is nothing to repeat. */

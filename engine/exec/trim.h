@@ -12,12 +12,10 @@ typedef struct vy_trim {
     uint64_t empty_groups; /* of the others: all that the grid has */
 } vy_trim;
 
-/* Left out of so many passes. `is_judged`: the device launches all passes behind the first, with
- * the whole grid. */
-static inline uint64_t vy_trim_saved(const vy_trim *trim, uint64_t passes, int is_judged)
+/* Left out of so many passes. */
+static inline uint64_t vy_trim_saved(const vy_trim *trim, uint64_t passes)
 {
-    uint64_t trimmed = is_judged && passes > 1 ? 1 : passes;
-    return trim->groups * trimmed + trim->empty_groups * passes;
+    return (trim->groups + trim->empty_groups) * passes;
 }
 
 #endif

@@ -42,7 +42,6 @@ static setup *start(uint32_t count, uint32_t passes)
                                 .until = -1,
                                 .count = count,
                                 .passes = passes,
-                                .is_start = true};
     vy_arena_init(&s->arena, NULL);
     return s;
 }
@@ -58,7 +57,7 @@ static void touch(setup *s, uint32_t segment, uint64_t reads, uint64_t writes)
     s->touches[segment] = (vy_touch){reads, writes};
 }
 
-/* Dispatches as letters from A, passes after the first in small ones, | a barrier, ! a judge. */
+/* Dispatches as letters from A, passes after the first in small ones, | a barrier. */
 static const char *plan(setup *s)
 {
     static char text[256];
@@ -67,8 +66,8 @@ static const char *plan(setup *s)
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->plan.commands.count; i++) {
         const vy_command *c = &s->plan.commands.data[i];
-        if (c->kind == VY_COMMAND_BARRIER || c->kind == VY_COMMAND_JUDGE) {
-            text[at++] = c->kind == VY_COMMAND_BARRIER ? '|' : '!';
+        if (c->kind == VY_COMMAND_BARRIER) {
+            text[at++] = '|';
         } else if (c->kind != VY_COMMAND_CRUMB) {
             text[at++] = (char)((c->pass ? 'a' : 'A') + (int)c->execution);
         }
@@ -129,19 +128,29 @@ static void test_levels_reach_across_passes(void **state)
     finish(s);
 }
 
-static void test_levels_keep_passes_apart_where_they_are_judged(void **state)
+/* A pass reads the flag of the one before, and its first dispatch clears that of the next. */
+static void test_levels_wait_for_the_flag(void **state)
 {
     (void)state;
+    const uint64_t flag = (uint64_t)1 << VY_MEM_FLAG;
     setup *s = start(4, 2);
     two_chains(s);
     s->input.until = 7;
-    assert_string_equal(plan(s), "AC|BD!|ac|bd|!");
+    assert_string_equal(plan(s), "AC|BD|ac|bd");
     finish(s);
-    s = start(2, 2); /* also where nothing but the judge is waited for */
+    s = start(3, 2); /* also where there is nothing else to be waited for */
     touch(s, 0, 0, 1);
-    touch(s, 1, 0, 1u << 7);
+    touch(s, 1, 0, flag);
+    touch(s, 2, 2, 0);
     s->input.until = 7;
-    assert_string_equal(plan(s), "AB|!|ab|!");
+    assert_string_equal(plan(s), "ABC|abc");
+    finish(s);
+    s = start(3, 2); /* what comes behind the flag's last use goes along with the next pass */
+    touch(s, 0, 0, flag);
+    touch(s, 1, 1, 2);
+    touch(s, 2, 2, 4);
+    s->input.until = 7;
+    assert_string_equal(plan(s), "AB|Ca|b|c");
     finish(s);
 }
 
@@ -427,7 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels_of_two_chains_wait_as_often_as_one),
         cmocka_unit_test(test_levels_reach_across_passes),
-        cmocka_unit_test(test_levels_keep_passes_apart_where_they_are_judged),
+        cmocka_unit_test(test_levels_wait_for_the_flag),
         cmocka_unit_test(test_levels_are_not_for_debugging),
         cmocka_unit_test(test_levels_of_a_piece_of_a_pass),
         cmocka_unit_test(test_levels_need_the_fewest_barriers),

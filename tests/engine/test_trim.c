@@ -219,6 +219,46 @@ static void test_trim_of_all_passes_converges(void **state)
     engine_close(&device);
 }
 
+/* The first segment of a pass looks after the flag, also where it has nothing else to do. */
+static void test_trim_keeps_what_the_flag_needs(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const char text[] = "program kept\nworkgroup 64\ngrid over x\n"
+                               "fixpoint 100 until changed\n"
+                               "param a : u32\n"
+                               "inout x : u32[]\ninout y : u32[len(x)]\n"
+                               "scratch changed : u32[1]\n"
+                               "kernel { if gid.x < a { y[gid.x] = y[gid.x] + 1 }\n  grid_sync\n"
+                               "  if x[gid.x] > 0 {\n"
+                               "    x[gid.x] = x[gid.x] - 1  changed[0] = 1 } }\n";
+    vyre_device *device = engine_open(1);
+    engine_program p = engine_build(device, text);
+    for (uint32_t limit = 0; limit <= 130; limit += 65) {
+        uint32_t x[ELEMENTS], y[ELEMENTS] = {0};
+        for (uint32_t i = 0; i < ELEMENTS; i++) {
+            x[i] = i % 8;
+        }
+        vyre_binding bindings[] = {engine_host_inout(x, ELEMENTS),
+                                   engine_host_inout(y, ELEMENTS),
+                                   {.kind = VYRE_BINDING_NONE}};
+        vyre_dispatch_params run = engine_params(bindings, 3);
+        memset(run.groups, 0, sizeof run.groups);
+        run.params = &limit;
+        run.param_count = 1;
+        run.strategy = VYRE_STRATEGY_REPLAY;
+        vyre_report report = must_dispatch(&p, &run);
+        assert_int_equal(report.convergence, VYRE_CONVERGENCE_YES);
+        assert_int_equal(report.passes, 8);
+        for (uint32_t i = 0; i < ELEMENTS; i++) {
+            assert_int_equal(x[i], 0);
+            assert_int_equal(y[i], i < limit ? 8 : 0);
+        }
+    }
+    engine_release(&p);
+    engine_close(&device);
+}
+
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
 /* Values that reach further are recorded once, with the whole grid, and values that do not never.
@@ -384,6 +424,7 @@ int main(void)
         T(test_trim_launches_what_each_level_needs),
         T(test_trim_launches_nothing_where_nothing_is_done),
         T(test_trim_of_all_passes_converges),
+        T(test_trim_keeps_what_the_flag_needs),
         T(test_trim_records_other_values_once),
         T(test_trim_is_not_seen),
         T(test_trim_of_folded_and_indirect_grids),
