@@ -116,6 +116,11 @@ bool vy_kernel_is_fill_needless(const vyre_kernel *kernel, uint32_t binding);
 /* The declared element count of a binding that has one. */
 uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding,
                               const vy_kernel_env *env);
+/* Whether the program counts its workgroups itself (`grid of`), and how many there are; groups of
+ * the environment are not looked at. */
+bool vy_kernel_has_grid(const vyre_kernel *kernel);
+void vy_kernel_eval_grid(const vyre_kernel *kernel, const vy_kernel_env *env,
+                         uint32_t out_groups[3]);
 /* The segment executions of one pass, in order; at most 65,536, else INVALID_ARGUMENT. *out_list is
  * the caller's: freed with vy_free(allocator, list, count * sizeof *list). */
 vyre_result vy_kernel_schedule(const vyre_kernel *kernel, const vy_kernel_env *env,

@@ -99,8 +99,9 @@ bool vy_kernel_segment_matches(const vy_kernel_segment *a, const vy_kernel_segme
 vyre_result vy_kernel_file_damaged(vyre_diag *diag, const char *what);
 
 /* Every place that a compile can see, in an order that is the same for equal programs: variables;
- * the expressions of buffers' counts; of each function and then the kernel body, statement by
- * statement, its place, its end and its expressions. The list is the arena's; NULL without memory.
+ * the expressions of buffers' counts and of `grid of`; of each function and then the kernel body,
+ * statement by statement, its place, its end and its expressions. The list is the arena's; NULL
+ * without memory.
  */
 vy_loc **vy_program_places(vyre_program *program, vy_arena *arena, uint32_t *out_count);
 

@@ -359,6 +359,9 @@ vy_loc **vy_program_places(vyre_program *program, vy_arena *arena, uint32_t *out
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         add_range(&list, program, &program->buffers.data[i].count);
     }
+    for (uint32_t i = 0; i < 3; i++) {
+        add_range(&list, program, &program->grid_of[i]);
+    }
     for (uint32_t i = 1; i < program->functions.count; i++) {
         add_list(&list, program, program->functions.data[i].body);
     }

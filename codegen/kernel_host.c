@@ -87,6 +87,9 @@ void vy_kernel_copy_host(vyre_kernel *kernel, const vyre_program *program, const
     kernel->host.params.data = program->params.data; /* which the kernel holds */
     kernel->host.params.count = program->params.count;
     kernel->binding_count = program->binding_count;
+    for (uint32_t i = 0; i < 3; i++) {
+        kernel->grid_of[i] = copy_range(kernel, program, split, program->grid_of[i]);
+    }
     copy_steps(kernel, program, split);
     kernel->first_step = split->first_step;
 }
@@ -101,17 +104,16 @@ static vy_host_env host_env(const vy_kernel_env *env, const uint32_t *indices)
     return host;
 }
 
-uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding, const vy_kernel_env *env)
+static uint32_t eval_count(const vyre_kernel *kernel, vy_range range, const vy_kernel_env *env)
 {
     static const uint32_t no_indices[VYRE_MAX_HOST_LOOPS];
-    vy_range range = kernel->bindings[binding].count;
     vy_host_env host = host_env(env, no_indices);
     uint32_t small[SMALL_RANGE], length = range.end - range.begin;
     uint32_t *scratch = small;
     if (length > SMALL_RANGE) {
         scratch = vy_alloc_zeroed(&kernel->arena.allocator, length, sizeof *scratch);
         if (!scratch) {
-            return UINT32_MAX; /* more than any buffer holds: the caller's size check refuses it */
+            return UINT32_MAX; /* more than anything holds: the caller's size check refuses it */
         }
     }
     uint32_t count = vy_host_evaluate(&kernel->host, range, &host, vy_interp_eval, scratch);
@@ -119,6 +121,24 @@ uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding, const
         vy_free(&kernel->arena.allocator, scratch, length * sizeof *scratch);
     }
     return count;
+}
+
+uint32_t vy_kernel_eval_count(const vyre_kernel *kernel, uint32_t binding, const vy_kernel_env *env)
+{
+    return eval_count(kernel, kernel->bindings[binding].count, env);
+}
+
+bool vy_kernel_has_grid(const vyre_kernel *kernel)
+{
+    return kernel->grid_of[0].root != 0;
+}
+
+void vy_kernel_eval_grid(const vyre_kernel *kernel, const vy_kernel_env *env,
+                         uint32_t out_groups[3])
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        out_groups[i] = kernel->grid_of[i].root ? eval_count(kernel, kernel->grid_of[i], env) : 1;
+    }
 }
 
 /* ---- The schedule ---------------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ struct vyre_kernel {
     uint32_t workgroup[3];
     const char *workgroup_use;
     int32_t grid_over, grid_from, until;
+    vy_range grid_of[3]; /* among the expressions of `host` */
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;

@@ -37,7 +37,7 @@ tests=(
     test_buffer test_transfer test_transfer_kernels test_gather test_hazards test_cache test_exact
     test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure
     test_contract_lifetime
-    test_grid test_fold test_range test_bounds test_wide test_chain test_planted test_planted_parts
+    test_grid test_grid_of test_fold test_range test_bounds test_wide test_chain test_planted test_planted_parts
     test_emit_int test_emit_float test_emit_flow test_variant test_aggregate test_driver_faults
     test_refusals test_subgroup_runs test_programs test_glsl_twins test_drain
     test_drain_handlers test_drain_io test_drain_order test_builtins test_dispatcher

@@ -213,13 +213,19 @@ static vyre_result check_grid_given(const vyre_program *program, const vyre_inte
                            "elements zero",
                            program->buffers.data[program->grid_from].name);
     }
+    if (program->grid_of[0].root && (groups || elements)) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program says its grid itself, by `grid of`. Fix: leave groups and "
+                           "elements zero");
+    }
     if (!program->grid_from && params->max_groups) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "max_groups is %u, and the program has no `grid from`. Fix: leave it "
                            "zero",
                            params->max_groups);
     }
-    if (!program->grid_over && !program->grid_from && !groups && !elements) {
+    if (!program->grid_over && !program->grid_from && !program->grid_of[0].root && !groups &&
+        !elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "no grid is given. Fix: set groups or elements, at least their first "
                            "number");
@@ -273,9 +279,26 @@ static vyre_result read_grid(const vyre_program *program, const vyre_interp_para
     return check_grid_size(bound, diag);
 }
 
-static vyre_result bind_grid(const vyre_program *program, const vyre_interp_params *params,
-                             vy_bound *bound, vyre_diag *diag)
+/* `grid of`: workgroups as the program counts them. */
+static vyre_result count_grid(const vyre_program *program, vy_bound *bound, uint32_t *scratch,
+                              vyre_diag *diag)
 {
+    vy_host_env env = {.params = bound->params, .lengths = bound->lengths};
+    memcpy(env.group_size, bound->size, sizeof env.group_size);
+    for (int i = 0; i < 3; i++) {
+        vy_range range = program->grid_of[i];
+        bound->groups[i] =
+            range.root ? vy_host_evaluate(program, range, &env, vy_interp_eval, scratch) : 1;
+    }
+    return check_grid_size(bound, diag);
+}
+
+static vyre_result bind_grid(const vyre_program *program, const vyre_interp_params *params,
+                             vy_bound *bound, uint32_t *scratch, vyre_diag *diag)
+{
+    if (program->grid_of[0].root) {
+        return count_grid(program, bound, scratch, diag);
+    }
     if (program->grid_from) {
         return read_grid(program, params, bound, diag);
     }
@@ -297,14 +320,14 @@ static vyre_result bind_grid(const vyre_program *program, const vyre_interp_para
     return check_grid_size(bound, diag);
 }
 
-/* Lengths may depend on the grid, and the grid on the length of one buffer, which by the language's
- * rules does not depend on the grid. */
+/* Lengths may depend on the grid, and the grid on lengths that by the language's rules do
+ * not depend on the grid. */
 static vyre_result bind_shapes(const vyre_program *program, const vyre_interp_params *params,
                                vy_bound *bound, uint32_t *scratch, vyre_diag *diag)
 {
     vyre_result result = bind_lengths(program, params, bound, scratch, diag);
     if (result == VYRE_OK) {
-        result = bind_grid(program, params, bound, diag);
+        result = bind_grid(program, params, bound, scratch, diag);
     }
     if (result != VYRE_OK) {
         return result;

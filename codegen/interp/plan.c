@@ -307,6 +307,9 @@ static void measure_host_ranges(planner *p)
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         most = max_u32(most, range_size(program->buffers.data[i].count));
     }
+    for (uint32_t i = 0; i < 3; i++) {
+        most = max_u32(most, range_size(program->grid_of[i]));
+    }
     for (uint32_t i = 0; i < p->plan->steps.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[p->plan->steps.data[i].stmt];
         if (p->plan->steps.data[i].stmt) {

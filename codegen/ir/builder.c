@@ -331,6 +331,30 @@ void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer)
     }
 }
 
+void vyre_build_grid_of(vyre_builder *b, vyre_expr x, vyre_expr y, vyre_expr z)
+{
+    const vyre_expr counts[3] = {x, y, z};
+    if (!b || !once(b, &b->has_grid, "grid of")) {
+        return;
+    }
+    if (b->depth > 0) {
+        vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
+                        "`grid of` stands inside a list of statements. Fix: state the grid outside "
+                        "functions and the kernel");
+    }
+    for (uint32_t i = 0; i < 3 && !vy_builder_stopped(b); i++) {
+        if (i > 0 && counts[i].id == 0) {
+            continue;
+        }
+        uint32_t node = vy_builder_use(b, counts[i], "a count of `grid of`");
+        if (node != VY_NO_NODE &&
+            vy_builder_coerce(b, node, VYRE_TYPE_U32, "a count of `grid of`")) {
+            b->program->grid_of[i] = vy_builder_place(b, node);
+        }
+    }
+    vy_builder_release_pool(b);
+}
+
 void vyre_build_fixpoint(vyre_builder *b, uint32_t passes)
 {
     if (b && once(b, &b->has_fixpoint, "fixpoint")) {

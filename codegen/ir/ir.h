@@ -159,10 +159,11 @@ struct vyre_program {
     atomic_uint holders; /* besides the first: vyre_program_destroy by the last ends it */
     const char *name;
     uint32_t workgroup[3];
-    uint32_t grid_over; /* buffer or 0 */
-    uint32_t grid_from; /* buffer or 0 */
-    uint32_t passes;    /* fixpoint N, default 1 */
-    uint32_t until;     /* buffer or 0 */
+    uint32_t grid_over;  /* buffer or 0 */
+    uint32_t grid_from;  /* buffer or 0 */
+    vy_range grid_of[3]; /* host expressions of workgroups; root 0: 1, of x: there is none */
+    uint32_t passes;     /* fixpoint N, default 1 */
+    uint32_t until;      /* buffer or 0 */
     uint32_t loop_limit;
     bool fast_math;
     uint32_t subgroup_width; /* pinned, or 0 */

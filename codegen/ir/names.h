@@ -21,7 +21,7 @@
 /* clang-format on */
 /* clang-format off */
 #define VY_FREE_WORDS(X)                                                                           \
-    X(PROGRAM, "program") X(WORKGROUP, "workgroup") X(GRID, "grid") X(OVER, "over")                \
+    X(PROGRAM, "program") X(WORKGROUP, "workgroup") X(GRID, "grid") X(OVER, "over") X(OF, "of")                \
     X(FROM, "from") X(FIXPOINT, "fixpoint") X(UNTIL, "until") X(LOOP_LIMIT, "loop_limit")          \
     X(FAST_MATH, "fast_math") X(KEEP, "keep") X(STEP, "step") X(DOWN, "down") X(AT_X, "x")         \
     X(AT_Y, "y") X(AT_Z, "z") X(RELAXED, "relaxed") X(ACQUIRE, "acquire") X(RELEASE, "release")    \

@@ -52,16 +52,34 @@ static vy_late_name parse_late_buffer(vy_parser *p, const char *where)
     return late;
 }
 
-static void parse_grid(vy_parser *p)
+static void parse_grid_of(vy_parser *p, vy_loc loc)
+{
+    vyre_expr counts[3] = {{0}};
+    counts[0] = vy_parse_expression(p);
+    for (uint32_t i = 1; i < 3 && vy_parser_take(p, VY_TOKEN_COMMA); i++) {
+        counts[i] = vy_parse_expression(p);
+    }
+    if (p->lexer.failed) {
+        return;
+    }
+    vy_parser_at(p, loc);
+    vyre_build_grid_of(p->builder, counts[0], counts[1], counts[2]);
+}
+
+static void parse_grid(vy_parser *p, vy_loc loc)
 {
     if (vy_parser_take_word(p, VY_WORD_FROM)) {
         p->grid_from = parse_late_buffer(p, "grid from");
         return;
     }
+    if (vy_parser_take_word(p, VY_WORD_OF)) {
+        parse_grid_of(p, loc);
+        return;
+    }
     if (!vy_parser_take_word(p, VY_WORD_OVER)) {
         vy_parser_fail(p, p->token.loc,
-                       "expected 'over' or 'from' behind grid, but found %s. Fix: write grid over "
-                       "BUFFER or grid from BUFFER; a grid of any other size is given at dispatch",
+                       "expected 'over', 'from' or 'of' behind grid, but found %s. Fix: write grid "
+                       "over BUFFER, grid from BUFFER, or grid of COUNT for workgroups",
                        vy_parser_found(p).text);
         return;
     }
@@ -425,7 +443,7 @@ static bool parse_directive(vy_parser *p)
     case VY_WORD_GRID:
         vy_parser_advance(p);
         if (once(p, SEEN_GRID, &token)) {
-            parse_grid(p);
+            parse_grid(p, token.loc);
         }
         return true;
     case VY_WORD_FIXPOINT:

@@ -148,6 +148,18 @@ static void print_interface(vy_printer *p)
     }
 }
 
+/* Behind the buffers whose lengths it may name. */
+static void print_grid_of(vy_printer *p)
+{
+    for (uint32_t i = 0; i < 3 && p->program->grid_of[i].root; i++) {
+        vy_text_printf(p->out, i == 0 ? "\ngrid of " : ", ");
+        vy_print_expression(p, &p->program->grid_of[i], false, 0);
+    }
+    if (p->program->grid_of[0].root) {
+        vy_text_append(p->out, "\n", 1);
+    }
+}
+
 static void print_function(vy_printer *p, const vy_function *function)
 {
     vy_text_printf(p->out, "\nfn %s(", function->name);
@@ -182,6 +194,7 @@ static vyre_result print(vy_printer *p)
     print_header(p);
     print_constants(p);
     print_interface(p);
+    print_grid_of(p);
     print_functions(p);
     vy_text_printf(p->out, "\nkernel {\n");
     p->indent = 1;

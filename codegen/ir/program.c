@@ -94,6 +94,9 @@ static const char *shape_use(const vyre_program *program)
     if (program->grid_from) {
         return "`grid from`";
     }
+    if (program->grid_of[0].root) {
+        return "`grid of`";
+    }
     return program->shared_count ? "shared memory" : NULL;
 }
 

@@ -83,6 +83,12 @@ static uint64_t hash_meaning(const vyre_program *p)
         vy_hash_bytes(&hash, "grid from", 9);
         vy_hash_u32(&hash, p->grid_from);
     }
+    if (p->grid_of[0].root) {
+        vy_hash_bytes(&hash, "grid of", 7);
+        for (int i = 0; i < 3; i++) {
+            hash_range(&hash, p, &p->grid_of[i]);
+        }
+    }
     vy_hash_u32(&hash, p->passes);
     vy_hash_u32(&hash, p->until);
     vy_hash_u32(&hash, p->loop_limit);

@@ -187,9 +187,9 @@ static void check_counts(vy_validator *v)
 }
 
 /* Whether a count needs the number of workgroups, itself or by the length of a buffer that does. */
-static bool count_uses_groups(const vyre_program *p, const vy_buffer *buffer, const bool *uses)
+static bool count_uses_groups(const vyre_program *p, vy_range count, const bool *uses)
 {
-    for (uint32_t i = buffer->count.begin; i < buffer->count.end; i++) {
+    for (uint32_t i = count.begin; i < count.end; i++) {
         const vy_expr *expr = &p->exprs.data[i];
         bool is_groups = expr->op == VYRE_OP_BUILTIN && expr->ref >= VYRE_BUILTIN_NUM_GROUPS_X &&
                          expr->ref <= VYRE_BUILTIN_NUM_GROUPS_Z;
@@ -235,6 +235,24 @@ static void check_buffer(vy_validator *v, const vy_buffer *buffer)
     }
 }
 
+static void check_grid_of(vy_validator *v, const bool *uses_groups)
+{
+    const vyre_program *p = v->program;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t offender = 0;
+        if (!vy_host_evaluable(p, p->grid_of[i], NULL, &offender)) {
+            vy_validator_fail(v, p->exprs.data[offender].loc,
+                              "the host cannot evaluate the workgroups of `grid of` before a "
+                              "dispatch. Fix: use only literals, params, lengths of buffers that "
+                              "are not shared and group_size, over bool, u32 and i32");
+        } else if (count_uses_groups(p, p->grid_of[i], uses_groups)) {
+            vy_validator_fail(v, p->exprs.data[p->grid_of[i].root].loc,
+                              "the workgroups of `grid of` follow num_groups, which is what they "
+                              "say. Fix: use lengths and counts without num_groups");
+        }
+    }
+}
+
 static void check_buffers(vy_validator *v)
 {
     const vyre_program *p = v->program;
@@ -246,7 +264,7 @@ static void check_buffers(vy_validator *v)
     for (uint32_t i = 1; i < p->buffers.count; i++) {
         const vy_buffer *buffer = &p->buffers.data[i];
         check_buffer(v, buffer);
-        uses_groups[i] = count_uses_groups(p, buffer, uses_groups);
+        uses_groups[i] = count_uses_groups(p, buffer->count, uses_groups);
     }
     if (p->grid_over && uses_groups[p->grid_over]) {
         vy_validator_fail(v, p->buffers.data[p->grid_over].loc,
@@ -255,6 +273,7 @@ static void check_buffers(vy_validator *v)
                           "the dispatch",
                           p->buffers.data[p->grid_over].name);
     }
+    check_grid_of(v, uses_groups);
 }
 
 void vy_validate_header(vy_validator *v)

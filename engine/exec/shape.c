@@ -188,13 +188,18 @@ static vyre_result check_grid_given(const vyre_kernel *kernel, const uint32_t wo
                       "the program has its grid from a buffer. Fix: leave groups and elements "
                       "zero");
     }
+    if (vy_kernel_has_grid(kernel) && (groups || elements)) {
+        return refuse(diag, VYRE_DIAG_NONE, VYRE_ERROR_INVALID_ARGUMENT,
+                      "the program says its grid itself, by `grid of`. Fix: leave groups and "
+                      "elements zero");
+    }
     if (from < 0 && params->max_groups) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "max_groups is %u, and the program has no `grid from`. Fix: leave it "
                            "zero",
                            (unsigned)params->max_groups);
     }
-    if (over < 0 && from < 0 && !groups && !elements) {
+    if (over < 0 && from < 0 && !vy_kernel_has_grid(kernel) && !groups && !elements) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "no grid is given. Fix: set groups or elements, at least their first "
                            "number");
@@ -234,9 +239,27 @@ static vyre_result check_grid_size(const uint32_t workgroup[3], vy_shape *shape,
     return VYRE_OK;
 }
 
+/* `grid of`: workgroups as the program counts them. Such programs see the workgroup's size, so it
+ * is theirs, and `elements` limits nothing. */
+static vyre_result count_grid(const vyre_kernel *kernel, const uint32_t workgroup[3],
+                              const vyre_dispatch_params *params, vy_shape *shape, vyre_diag *diag)
+{
+    vy_kernel_env env = {.params = params->params, .lengths = shape->lengths};
+    memcpy(env.workgroup, workgroup, sizeof env.workgroup);
+    vy_kernel_eval_grid(kernel, &env, shape->groups);
+    for (int i = 0; i < 3; i++) {
+        uint64_t all = (uint64_t)shape->groups[i] * workgroup[i];
+        shape->elements[i] = all > UINT32_MAX ? UINT32_MAX : (uint32_t)all;
+    }
+    return check_grid_size(workgroup, shape, diag);
+}
+
 static vyre_result bind_grid(const vyre_kernel *kernel, const uint32_t workgroup[3],
                              const vyre_dispatch_params *params, vy_shape *shape, vyre_diag *diag)
 {
+    if (vy_kernel_has_grid(kernel)) {
+        return count_grid(kernel, workgroup, params, shape, diag);
+    }
     int32_t over = vy_kernel_grid_over(kernel);
     for (int i = 0; i < 3; i++) {
         uint32_t least = over >= 0 && i == 0 ? 0 : 1;
@@ -357,7 +380,7 @@ vyre_result vy_shape_resolve(const vyre_kernel *kernel, const vy_snapshot *snaps
     if (code == VYRE_OK) {
         code = check_grid_given(kernel, workgroup, params, diag);
     }
-    /* Lengths may depend on the grid, and the grid on the length of one buffer. */
+    /* Lengths may depend on the grid, and the grid on lengths that do not. */
     if (code == VYRE_OK) {
         code = bind_lengths(kernel, params, resident_sizes, workgroup, shape, diag);
     }

@@ -311,6 +311,10 @@ VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);
 /* The workgroups in x, y and z are the first three elements of an `in` or `uniform` buffer of u32,
  * which the device reads when the program runs. Instead of vyre_build_grid_over. */
 VYRE_API void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer);
+/* As many workgroups in x, y and z: u32s that the host can evaluate before the dispatch, as the
+ * counts of buffers, but not of num_groups. Ids 0 of y and z stand for 1. Instead of
+ * vyre_build_grid_over. */
+VYRE_API void vyre_build_grid_of(vyre_builder *b, vyre_expr x, vyre_expr y, vyre_expr z);
 VYRE_API void vyre_build_fixpoint(vyre_builder *b, uint32_t passes);
 VYRE_API void vyre_build_fixpoint_until(vyre_builder *b, uint32_t passes, vyre_ref flag);
 VYRE_API void vyre_build_loop_limit(vyre_builder *b, uint32_t trips);

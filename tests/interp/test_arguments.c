@@ -109,6 +109,13 @@ static void test_grids_are_checked(void **state)
     static const char over[] =
         "program t workgroup 4 grid over o inout o : u32[]\nkernel { o[gid.x] = 1 }\n";
     static const char local[] = "program t workgroup 4 inout o : u32[]\nkernel { o[lid.x] = 1 }\n";
+    static const char of[] =
+        "program t workgroup 4 inout o : u32[] grid of len(o) kernel { o[gid.x] = 1 }\n";
+    static const char of_many[] =
+        "program t workgroup 4 inout o : u32[] grid of 0x40000000 + len(o)\n"
+        "kernel { o[gid.x] = 1 }\n";
+    static const char of_none[] = "program t workgroup 4 inout o : u32[]\n"
+                                  "grid of 0xffffffff, len(o) - 1 kernel { o[gid.x] = 1 }\n";
     check_grid((vyre_interp_params){0}, plain, "no grid");
     check_grid((vyre_interp_params){.groups = {1}, .elements = {1}}, plain, "both");
     check_grid((vyre_interp_params){.groups = {1}}, over, "grid over buffer 'o'");
@@ -123,6 +130,13 @@ static void test_grids_are_checked(void **state)
     check_grid((vyre_interp_params){.workgroup = {0, 2}}, over, "N x 1 x 1");
     check_grid((vyre_interp_params){.elements = {4}, .workgroup = {2000}}, plain, "2000");
     check_grid((vyre_interp_params){.elements = {4}, .workgroup = {4}}, local, NULL);
+    check_grid((vyre_interp_params){.groups = {1}}, of, "`grid of`");
+    check_grid((vyre_interp_params){.elements = {1}}, of, "`grid of`");
+    check_grid((vyre_interp_params){.workgroup = {8}}, of, "the program uses `grid of`");
+    check_grid((vyre_interp_params){.max_groups = 1}, of, "max_groups");
+    check_grid((vyre_interp_params){0}, of, NULL);
+    check_grid((vyre_interp_params){0}, of_many, "2^32 invocations in dimension 0");
+    check_grid((vyre_interp_params){0}, of_none, NULL);
     check_grid((vyre_interp_params){.elements = {4}, .workgroup = {64, 4, 4}}, plain, NULL);
     check_grid((vyre_interp_params){.workgroup = {1024}}, over, NULL);
 }

@@ -31,6 +31,8 @@ typedef enum change {
     CHANGE_FAST_MATH,
     CHANGE_GRID_OVER,
     CHANGE_GRID_FROM,
+    CHANGE_GRID_OF,
+    CHANGE_GRID_OF_Y,
     CHANGE_TABLE,
     CHANGE_COUNT,
     CHANGE_ARRAY_COUNT,
@@ -111,6 +113,10 @@ static hashes hash_of(change c)
         vyre_build_grid_over(b, grid);
     } else if (c == CHANGE_GRID_FROM) {
         vyre_build_grid_from(b, grid);
+    } else if (c == CHANGE_GRID_OF) {
+        vyre_build_grid_of(b, vyre_build_length(b, grid), NO_EXPR, NO_EXPR);
+    } else if (c == CHANGE_GRID_OF_Y) {
+        vyre_build_grid_of(b, vyre_build_length(b, grid), num(b, 2), NO_EXPR);
     }
     vyre_build_param(b, c == CHANGE_PARAM_NAME ? "q" : "r",
                      c == CHANGE_PARAM_TYPE ? VYRE_TYPE_I32 : VYRE_TYPE_U32);

@@ -46,6 +46,13 @@ static void test_header_is_read_whatever_its_order(void **state)
     assert_string_equal(p->buffers.data[p->grid_from].name, "n");
     assert_int_equal(p->grid_over, 0);
     vyre_program_destroy(&p);
+
+    p = parse_ok("program x in of : u32[] grid of len(of) + 1, 2 kernel { }");
+    assert_int_equal(p->exprs.data[p->grid_of[0].root].op, VYRE_OP_ADD);
+    assert_int_equal(p->exprs.data[p->grid_of[1].root].bits[0], 2);
+    assert_int_equal(p->grid_of[2].root, 0);
+    assert_int_equal(p->grid_over + p->grid_from, 0);
+    vyre_program_destroy(&p);
 }
 
 static void test_buffers_have_modes_types_and_counts(void **state)

@@ -151,6 +151,19 @@ static void test_parts_make_the_whole_text(void **state)
     }
 }
 
+static void test_grid_of_is_printed(void **state)
+{
+    (void)state;
+    size_t size = 0;
+    vyre_program *program =
+        parse_ok("program t param k : u32 in n : u32[] grid of (len(n) + 3) / 4, k, 1 kernel { }");
+    char *printed = round_trip_program(program, &size);
+    assert_string_equal(printed, "program t\nworkgroup 1\n\nparam k : u32\nin    n : u32[]\n\n"
+                                 "grid of (len(n) + 3) / 4, k, 1\n\nkernel {\n}\n");
+    vyre_text_free(NULL, printed, size);
+    vyre_program_destroy(&program);
+}
+
 static void test_grid_from_is_printed(void **state)
 {
     (void)state;
@@ -576,6 +589,7 @@ static void test_every_failed_allocation_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid_from_is_printed),
+                                       cmocka_unit_test(test_grid_of_is_printed),
                                        cmocka_unit_test(test_canonical_text_of_a_whole_program),
                                        cmocka_unit_test(test_parts_make_the_whole_text),
                                        cmocka_unit_test(test_expressions_have_few_parentheses),

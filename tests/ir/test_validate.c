@@ -107,6 +107,45 @@ static void test_validate_grid_from(void **state)
     finish_error(b, 0, "grid over");
 }
 
+static void test_validate_grid_of(void **state)
+{
+    (void)state;
+    vyre_builder *b = start();
+    vyre_ref x = buffer(b, VYRE_BUFFER_IN, "x", VYRE_TYPE_U32);
+    vyre_build_workgroup(b, 4, 4, 4);
+    vyre_build_grid_of(b, vyre_build_length(b, x), num(b, 2), num(b, 3));
+    finish_ok(b);
+    b = start();
+    vyre_builder_at(b, 2, 1);
+    x = shared(b, "s", 4);
+    vyre_build_grid_of(b, vyre_build_length(b, x), NO_EXPR, NO_EXPR);
+    finish_error(b, 2, "cannot evaluate the workgroups of `grid of`");
+    b = start();
+    vyre_builder_at(b, 2, 1);
+    vyre_build_grid_of(b, num(b, 1), vyre_build_builtin(b, VYRE_BUILTIN_GID_X), NO_EXPR);
+    finish_error(b, 2, "cannot evaluate the workgroups of `grid of`");
+    /* By way of two lengths. */
+    b = start();
+    x = vyre_build_buffer(b, VYRE_BUFFER_SCRATCH, "g", VYRE_TYPE_U32,
+                          vyre_build_builtin(b, VYRE_BUILTIN_NUM_GROUPS_Y));
+    x = vyre_build_buffer(b, VYRE_BUFFER_OUT, "o", VYRE_TYPE_U32, vyre_build_length(b, x));
+    vyre_builder_at(b, 3, 1);
+    vyre_build_grid_of(b, num(b, 1), num(b, 1), vyre_build_length(b, x));
+    finish_error(b, 3, "follow num_groups");
+    b = start();
+    vyre_build_grid_of(b, NO_EXPR, num(b, 1), NO_EXPR);
+    finish_error(b, 0, "a count of `grid of`");
+    b = start();
+    vyre_build_block_begin(b);
+    vyre_build_grid_of(b, num(b, 1), NO_EXPR, NO_EXPR);
+    vyre_build_end(b);
+    finish_error(b, 0, "inside a list of statements");
+    b = start();
+    vyre_build_grid_of(b, num(b, 1), NO_EXPR, NO_EXPR);
+    vyre_build_grid_of(b, num(b, 1), NO_EXPR, NO_EXPR);
+    finish_error(b, 0, "grid of");
+}
+
 /* The host does not know it. */
 static void test_validate_num_groups_with_grid_from(void **state)
 {
@@ -682,6 +721,7 @@ int main(void)
         cmocka_unit_test(test_validate_fixpoint_and_its_flag),
         cmocka_unit_test(test_validate_grid_over),
         cmocka_unit_test(test_validate_grid_from),
+        cmocka_unit_test(test_validate_grid_of),
         cmocka_unit_test(test_validate_num_groups_with_grid_from),
         cmocka_unit_test(test_validate_buffer_counts),
         cmocka_unit_test(test_validate_limits_of_declarations),

@@ -345,7 +345,13 @@ static vyre_result check_spec(const vyre_program *program, const vy_run_spec *sp
                            "--elements out",
                            program->buffers.data[program->grid_from].name);
     }
-    if (!program->grid_over && !program->grid_from && !spec->groups[0] && !spec->elements[0]) {
+    if (program->grid_of[0].root && (spec->groups[0] || spec->elements[0])) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "the program says its grid itself, by `grid of`. Fix: leave --grid and "
+                           "--elements out");
+    }
+    if (!program->grid_over && !program->grid_from && !program->grid_of[0].root &&
+        !spec->groups[0] && !spec->elements[0]) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                            "the program does not state its grid. Fix: give --grid in workgroups or "
                            "--elements in invocations");

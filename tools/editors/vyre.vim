@@ -6,7 +6,7 @@ if exists("b:current_syntax")
 endif
 
 syn keyword vyreDeclaration in out inout scratch uniform shared param const fn kernel let var
-syn keyword vyreDirective program workgroup grid over fixpoint until loop_limit fast_math keep step
+syn keyword vyreDirective program workgroup grid over from of fixpoint until loop_limit fast_math keep step
 syn keyword vyreDirective down subgroup from
 syn keyword vyreConditional if else switch case default
 syn keyword vyreRepeat for while
