@@ -96,10 +96,11 @@ static inline const vy_ins *vy_ranges_get(const vy_ranges *r, uint32_t value)
 
 /* ---- ranges_prove.c -------------------------------------------------------------------------- */
 
-/* What something is compared with: a value, a buffer's length, a number; the least it can be. */
+/* What something is compared with: a value, a buffer's length, a number; the least it can be. With
+ * a divisor above 1: that divided by it. */
 typedef struct vy_bound {
     uint32_t value, length; /* 0: none */
-    uint64_t least;
+    uint64_t least, divisor;
 } vy_bound;
 vy_bound vy_bound_value(const vy_ranges *r, uint32_t value);
 vy_bound vy_bound_length(const vy_ranges *r, uint32_t buffer);

@@ -5,6 +5,7 @@
 #define MAX_STEPS      64u /* of one proof */
 #define MAX_DEPTH      6u
 #define MAX_FACTS      8u  /* about one value that a proof looks at */
+#define MAX_TERMS      8u  /* of a sum that is taken apart */
 #define MAX_CONDITIONS 32u /* that one branch is taken apart into */
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
@@ -18,7 +19,7 @@ vy_bound vy_bound_value(const vy_ranges *r, uint32_t value)
         bound.least = bound.least > r->known[value].umin ? bound.least : r->known[value].umin;
         return bound;
     }
-    return (vy_bound){value, 0, r->known[value].umin};
+    return (vy_bound){value, 0, r->known[value].umin, 1};
 }
 
 vy_bound vy_bound_length(const vy_ranges *r, uint32_t buffer)
@@ -32,19 +33,42 @@ vy_bound vy_bound_length(const vy_ranges *r, uint32_t buffer)
     } else if (r->length_value[same]) {
         least = r->known[r->length_value[same]].umin;
     }
-    return (vy_bound){0, same, least};
+    return (vy_bound){0, same, least, 1};
 }
 
 vy_bound vy_bound_number(uint64_t number)
 {
-    return (vy_bound){0, 0, number};
+    return (vy_bound){0, 0, number, 1};
 }
 
-static bool is_bound(const vy_ranges *r, uint32_t value, const vy_bound *bound)
+static bool is_dividend(const vy_ranges *r, uint32_t value, const vy_bound *bound)
 {
     const vy_ins *ins = vy_ranges_get(r, value);
     return value == bound->value ||
            (bound->length && ins->op == VYRE_OP_LENGTH && r->length_of[ins->ref] == bound->length);
+}
+
+/* x / n or x >> log2 n, unsigned, by a literal: n. 0: it is none. */
+static uint64_t divisor_of(const vy_ranges *r, const vy_ins *ins)
+{
+    const vy_ins *by = vy_ranges_get(r, ins->arg[1]);
+    if ((ins->op != VYRE_OP_DIV && ins->op != VYRE_OP_SHR) || by->op != VYRE_OP_LITERAL ||
+        vy_type_is_signed((vyre_type)ins->type)) {
+        return 0;
+    }
+    if (ins->op == VYRE_OP_DIV) {
+        return by->bits;
+    }
+    return by->bits < vy_ranges_width(ins->type) ? (uint64_t)1 << by->bits : 0;
+}
+
+static bool is_bound(const vy_ranges *r, uint32_t value, const vy_bound *bound)
+{
+    if (bound->divisor == 1) {
+        return is_dividend(r, value, bound);
+    }
+    const vy_ins *ins = vy_ranges_get(r, value);
+    return divisor_of(r, ins) == bound->divisor && is_dividend(r, ins->arg[0], bound);
 }
 
 static bool is_literal(const vy_ranges *r, uint32_t value, uint64_t bits)
@@ -93,7 +117,8 @@ static bool prove_next(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
 /* Groups are numbered below how many there are. */
 static bool is_group_count(const vy_proof *p, const vy_ins *ins)
 {
-    if (!p->bound.value || ins->ref < VYRE_BUILTIN_WID_X || ins->ref > VYRE_BUILTIN_WID_Z) {
+    if (!p->bound.value || p->bound.divisor != 1 || ins->ref < VYRE_BUILTIN_WID_X ||
+        ins->ref > VYRE_BUILTIN_WID_Z) {
         return false;
     }
     const vy_ins *other = vy_ranges_get(p->r, p->bound.value);
@@ -109,6 +134,81 @@ static uint32_t above_floor(const vy_ranges *r, uint32_t value, uint32_t by)
         return 0;
     }
     return ins->arg[1] == by ? ins->arg[0] : ins->arg[0] == by ? ins->arg[1] : 0;
+}
+
+/* t * n or t << log2 n, unsigned, by a literal: n, and t. 0: it is none. */
+static uint64_t factor_of(const vy_ranges *r, uint32_t value, uint32_t *out_times)
+{
+    const vy_ins *ins = vy_ranges_get(r, value);
+    uint64_t bits;
+    if (ins->op != VYRE_OP_MUL && ins->op != VYRE_OP_SHL) {
+        return 0;
+    }
+    if (vy_type_is_vector((vyre_type)ins->type) || vy_type_is_signed((vyre_type)ins->type)) {
+        return 0;
+    }
+    uint32_t by = ins->arg[1];
+    *out_times = ins->arg[0];
+    if (ins->op == VYRE_OP_MUL && vy_ranges_get(r, by)->op != VYRE_OP_LITERAL) {
+        by = ins->arg[0];
+        *out_times = ins->arg[1];
+    }
+    if (vy_ranges_get(r, by)->op != VYRE_OP_LITERAL) {
+        return 0;
+    }
+    bits = vy_ranges_get(r, by)->bits;
+    if (ins->op == VYRE_OP_MUL) {
+        return bits;
+    }
+    return bits < vy_ranges_width(ins->type) ? (uint64_t)1 << bits : 0;
+}
+
+/* The terms of a sum, itself where it is none; 0: there are too many. */
+static uint32_t terms_of(const vy_ranges *r, uint32_t value, uint32_t terms[MAX_TERMS])
+{
+    uint32_t count = 1;
+    terms[0] = value;
+    for (uint32_t i = 0; i < count;) {
+        const vy_ins *ins = vy_ranges_get(r, terms[i]);
+        if (ins->op != VYRE_OP_ADD || vy_type_is_signed((vyre_type)ins->type)) {
+            i++;
+            continue;
+        }
+        if (count == MAX_TERMS) {
+            return 0;
+        }
+        terms[i] = ins->arg[0];
+        terms[count++] = ins->arg[1];
+    }
+    return count;
+}
+
+/* Tiles: of a sum t * n + rest where t < bound / n and rest < n. Then t * n <= bound - n, and
+ * nothing wraps. */
+static bool prove_in_tile(vy_proof *p, uint32_t value, uint32_t depth)
+{
+    const vy_ranges *r = p->r;
+    uint32_t terms[MAX_TERMS], count = terms_of(r, value, terms);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t times = 0;
+        uint64_t factor = factor_of(r, terms[i], &times), rest = 0;
+        for (uint32_t k = 0; k < count && factor > 1; k++) {
+            uint64_t most = k == i ? 0 : r->known[terms[k]].umax;
+            rest = most > UINT64_MAX - rest ? UINT64_MAX : rest + most;
+        }
+        if (factor <= 1 || rest >= factor) {
+            continue;
+        }
+        vy_proof q = {r, p->bound, p->steps};
+        q.bound.divisor = factor;
+        q.bound.least /= factor;
+        bool is_proved = prove(&q, times, true, depth);
+        p->steps = q.steps;
+        if (is_proved) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* By what the value is made of: an operand that it cannot exceed. */
@@ -188,7 +288,8 @@ static bool prove(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
         return false;
     }
     return prove_by_facts(p, value, strict, depth - 1) ||
-           prove_by_operands(p, value, strict, depth - 1);
+           prove_by_operands(p, value, strict, depth - 1) ||
+           (p->bound.divisor == 1 && prove_in_tile(p, value, depth - 1));
 }
 
 bool vy_ranges_is_below(const vy_ranges *r, uint32_t value, vy_bound bound, bool strict)

@@ -325,6 +325,37 @@ static void count_down(writer *w)
                    next(w, 2) ? "+" : "-", (unsigned)(1 + next(w, 7)));
 }
 
+/* Tiles of a buffer, and places in and behind them. */
+static void tiles(writer *w)
+{
+    static const char *const of[] = {"y", "w", "z"};
+    uint32_t size = 2 + next(w, 6), name = w->made++, kind = next(w, 3);
+    const char *buffer = of[next(w, VY_COUNT_OF(of))];
+    vy_text_printf(&w->text, "for v%u in ", (unsigned)name);
+    unsigned_expr(w, next(w, 2));
+    if (kind == 2) {
+        vy_text_printf(&w->text, " .. min(len(%s) / %u, ", buffer, (unsigned)size);
+        unsigned_expr(w, 1);
+        put(w, ")");
+    } else if (kind == 1) {
+        uint32_t shift = next(w, 4);
+        size = 1u << shift;
+        vy_text_printf(&w->text, " .. len(%s) >> %u", buffer, (unsigned)shift);
+    } else {
+        vy_text_printf(&w->text, " .. len(%s) / %u", buffer, (unsigned)size);
+    }
+    put(w, " {\n");
+    for (uint32_t i = 0; i < 2; i++) {
+        vy_text_printf(&w->text, "%s[v%u * %u + (", buffer, (unsigned)name, (unsigned)size);
+        unsigned_expr(w, 1);
+        vy_text_printf(&w->text, ") %% %u + %u] += 1\n", (unsigned)(1 + next(w, size)),
+                       (unsigned)next(w, 3));
+    }
+    vy_text_printf(&w->text, "%s[v%u * %u] = %s[(v%u << %u) + %u]\n}\n", buffer, (unsigned)name,
+                   (unsigned)(size + next(w, 2)), buffer, (unsigned)name, (unsigned)next(w, 4),
+                   (unsigned)next(w, 8));
+}
+
 static void store(writer *w)
 {
     static const char *const places[] = {"y", "w", "m", "z"};
@@ -350,7 +381,7 @@ static void store(writer *w)
 
 static void statement(writer *w)
 {
-    uint32_t kind = next(w, w->depth < 4 ? 10 : 4);
+    uint32_t kind = next(w, w->depth < 4 ? 11 : 4);
     bool is_signed = next(w, 4) == 0;
     if (kind == 0) {
         uint32_t names = w->names;
@@ -380,6 +411,8 @@ static void statement(writer *w)
         for_loop(w);
     } else if (kind == 8) {
         while_loop(w);
+    } else if (kind == 10) {
+        tiles(w);
     } else {
         count_down(w);
     }

@@ -94,6 +94,19 @@ static void test_ranges_drops_what_is_known(void **state)
                              "if i < 60 { w[i + 4] = 3 w[i + 5] = 4 }"},
         {"ranges_table", "y[0] = T[k % 3] + T[k % 4]\nvar m : u32[8]\nm[k >> 29] = 1\n"
                          "m[k >> 28] = 2\ny[1] = m[k & 7]"},
+        /* Whole tiles; the last two stores of each kind may lie behind their tile or the last one.
+         */
+        {"ranges_tiles",
+         "for t in gid.x .. len(y) / 16 {\n"
+         " y[t * 16] = 1 y[t * 16 + 15] = 2 y[(k & 7) + t * 16 + (gid.x & 3) * 2] = 3\n"
+         " y[t * 16 + 16] = 4 y[t * 16 + (k & 15) + 1] = 5\n}\n"
+         "if k < len(y) >> 3 { y[(k << 3) + 7] = 7 y[(k << 3) + 8] = 8 }"},
+        /* Of another buffer, with another factor, not below the number of tiles, signed. */
+        {"ranges_tiles_not",
+         "if k < len(x) / 8 { y[k * 8] = 1 }\nif k < len(y) / 8 { y[k * 16] = 2 }\n"
+         "if k <= len(y) / 8 { y[k * 8] = 3 }\nif k < len(y) / 8 + 1 { y[k * 8] = 4 }\n"
+         "let i = n[0]\nif i < i32(len(y)) / 8 { y[i * 8] = 5 }\n"
+         "if k < min(len(y) / 8, 9) { y[k * 8 + 7] = 6 }"},
         {"ranges_shifts", "y[0] = (k << (gid.x & 7)) + (k >> gid.x)\n"
                           "y[1] = rotate_left(k, gid.x % 32)"},
         {"ranges_divisors", "y[0] = k / (gid.x | 1) + k % max(gid.x, 2) + k / gid.x\n"
