@@ -74,6 +74,7 @@ static bool init_tables(vy_emitter *emitter)
     emitter->is_emitted =
         vy_arena_alloc(emitter->module.arena, ssa->blocks.count ? ssa->blocks.count : 1,
                        sizeof *emitter->is_emitted);
+    vy_emit_find_indices(emitter);
     return vy_emit_find_aggregated(emitter) && !emitter->module.arena->failed;
 }
 

@@ -210,6 +210,7 @@ struct vy_emitter {
     /* By SSA instruction, block, array: ids, 0 while there is none. */
     uint32_t *values, *labels, *last_labels, *arrays;
     uint8_t *joined;      /* by SSA instruction: see emit_aggregate.c; NULL: none */
+    uint8_t *is_index;    /* by SSA instruction: see unroll.c; NULL: none */
     bool *is_emitted;     /* by block */
     uint32_t *edge_words; /* by edge of a phi: what it gets in place of a bool, or 0 */
     VY_VEC(vy_phi_patch) patches;
@@ -246,6 +247,11 @@ bool vy_emitter_literal(const vy_emitter *emitter, uint32_t instruction, uint64_
 
 /* Begins a block of the emitter's own making. */
 void vy_emitter_label(vy_emitter *emitter, uint32_t label);
+
+/* unroll.c: which values are indices of private arrays, once, before the blocks are emitted. */
+void vy_emit_find_indices(vy_emitter *emitter);
+/* Whether the loop with that header has few trips, whose number is known, through such an array. */
+bool vy_emit_unrolls(const vy_emitter *emitter, uint32_t header);
 
 /* emit_control.c: every block of the body. */
 void vy_emit_blocks(vy_emitter *emitter);

@@ -484,9 +484,12 @@ static void emit_switch(vy_emitter *emitter, const vy_block *block, uint32_t sel
 
 static void emit_loop_merge(vy_emitter *emitter, const vy_block *block)
 {
+    uint32_t header = (uint32_t)(block - emitter->ssa->blocks.data);
+    SpvLoopControlMask control =
+        vy_emit_unrolls(emitter, header) ? SpvLoopControlUnrollMask : SpvLoopControlMaskNone;
     uint32_t merge = label_of(emitter, block->merge);
     uint32_t next = label_of(emitter, block->continue_block);
-    vy_effect(&emitter->module, SpvOpLoopMerge, VY_LIST(merge, next, SpvLoopControlMaskNone));
+    vy_effect(&emitter->module, SpvOpLoopMerge, VY_LIST(merge, next, (uint32_t)control));
 }
 
 static void emit_end(vy_emitter *emitter, const vy_block *block, bool is_loop_open)

@@ -116,8 +116,8 @@ typedef struct vyre_dispatch_params {
     const uint32_t *params;       /* words of the parameters, in declaration order: low bits first,
                                      64 bits in two words, a vector in one for each component */
     uint32_t param_count;         /* words: vyre_kernel_param_words */
-    /* The grid: workgroups, or elements, or neither where the program has `grid over` or `grid
-     * from`. A dimension after the first that is 0 is 1. */
+    /* The grid: workgroups, or elements, or neither where the program has `grid over`, `grid of` or
+     * `grid from`. A dimension after the first that is 0 is 1. */
     uint32_t groups[3], elements[3];
     uint32_t passes;     /* overrides the fixpoint's limit; 0 keeps it */
     uint32_t flags;      /* VYRE_DISPATCH_* */

@@ -50,7 +50,7 @@ typedef struct vyre_interp_params {
     const uint32_t *params;
     uint32_t param_count; /* words */
     /* The grid: workgroups, or elements (invocations, rounded up to workgroups), or neither where
-     * the program has `grid over` or `grid from`. */
+     * the program has `grid over`, `grid of` or `grid from`. */
     uint32_t groups[3];
     uint32_t elements[3];
     uint32_t workgroup[3]; /* an override where the program allows one; 0 for its own */

@@ -13,7 +13,7 @@
 
 #define MAX_STEPS 16u
 /* Sizes from none to a grid of more workgroups than a dimension surely holds. */
-static const uint32_t sizes[] = {0, 1, 255, 256, 257, 65537, 1000003};
+static const uint32_t sizes[] = {0, 1, 255, 256, 257, 4095, 4096, 4097, 65537, 1000003};
 #define FOLDED_SIZE (65535u * 256u + 1u)
 
 typedef struct fixture {
@@ -120,9 +120,16 @@ static void count_histogram(vy_case *c, uint32_t out_counts[VY_GLSL_MAX_BUFFERS]
     out_counts[1] = 256;
 }
 
+/* Workgroups of 4096 elements at a time. */
+static uint32_t tile_groups_of(uint32_t count, uint32_t most)
+{
+    uint32_t tiles = count / 4096 + 1;
+    return tiles < most ? tiles : most;
+}
+
 static bool run_histogram(vy_glsl_program *program, vy_case *c)
 {
-    vy_glsl_step step = {.groups = groups_of(c->size), .count = c->size};
+    vy_glsl_step step = {.groups = tile_groups_of(c->size, 528), .count = c->size};
     fill(program, 0, c, "x");
     return vy_glsl_program_run(program, &step, 1);
 }
@@ -131,28 +138,17 @@ static void count_scan(vy_case *c, uint32_t out_counts[VY_GLSL_MAX_BUFFERS])
 {
     out_counts[0] = c->size;
     out_counts[1] = c->size;
-    out_counts[2] = sums_count(c->size);
+    out_counts[2] = tile_groups_of(c->size, 1056);
 }
 
 static bool run_scan(vy_glsl_program *program, vy_case *c)
 {
-    vy_glsl_step steps[MAX_STEPS], up;
-    uint32_t count = 1;
-    steps[0] = up = (vy_glsl_step){.groups = groups_of(c->size), .count = c->size};
-    while (up.groups > 1) {
-        up = (vy_glsl_step){.groups = groups_of(up.groups),
-                            .count = up.groups,
-                            .phase = 1,
-                            .a = up.b,
-                            .b = up.b + up.groups};
-        steps[count++] = up;
-    }
-    for (uint32_t level = count - 1; level-- > 0;) {
-        steps[count] = steps[level];
-        steps[count++].phase += 2;
-    }
+    vy_glsl_step steps[2];
+    steps[0] = (vy_glsl_step){.groups = tile_groups_of(c->size, 1056), .count = c->size};
+    steps[1] = steps[0];
+    steps[1].phase = 1;
     fill(program, 0, c, "x");
-    return vy_glsl_program_run(program, steps, count);
+    return vy_glsl_program_run(program, steps, 2);
 }
 
 static void count_reduce(vy_case *c, uint32_t out_counts[VY_GLSL_MAX_BUFFERS])

@@ -3,6 +3,8 @@
 #include "tests/engine/sequence_support.h"
 #include "vyre/text.h"
 
+#include "vyre/text.h"
+
 /* Every workgroup notes itself, and what it is told of the grid; the count of `seen` follows it. */
 static const char text[] =
     "program counted\nworkgroup 2\nparam k : u32\nin n : u32[]\n"
@@ -135,5 +137,5 @@ int main(void)
         cmocka_unit_test(test_grid_of_runs_what_the_program_counts),
         cmocka_unit_test(test_grid_of_refuses_another_grid),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("grid_of", tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static setup *start(uint32_t count, uint32_t passes)
                                 .binding_count = BINDINGS,
                                 .until = -1,
                                 .count = count,
-                                .passes = passes,
+                                .passes = passes};
     vy_arena_init(&s->arena, NULL);
     return s;
 }

@@ -40,12 +40,42 @@ static void check_folded(void **state, vy_subject subject, vy_variant variant)
         check_folded(state, VY_SUBJECT_##subject, VY_VARIANT_##folded);                            \
     }
 
+/* Programs that go through tiles of 4096: the last one short, whole, just begun; and so many that
+ * each workgroup has several. */
+static void check_tiles(void **state, vy_subject subject)
+{
+    static const uint32_t edges[] = {4095, 4096, 4097, 8191, 8193};
+    static const uint32_t many[] = {2 * 1056 * 4096 - 1, 2 * 1056 * 4096 + 4097};
+    vy_check_sizes(*state, subject, edges, VY_COUNT_OF(edges), UINT32_MAX,
+                   VY_RUN_DEVICE | VY_RUN_INTERPRETER);
+    vy_check_sizes(*state, subject, many, VY_COUNT_OF(many), 1u << VY_VARIANT_RANDOM,
+                   VY_RUN_DEVICE);
+}
+
+#define TILE_TESTS(name, subject)                                                                  \
+    static void test_##name##_equals_oracle_at_edge_sizes(void **state)                            \
+    {                                                                                              \
+        vy_check_edges(state, VY_SUBJECT_##subject);                                               \
+    }                                                                                              \
+    static void test_##name##_equals_oracle_at_a_large_prime(void **state)                         \
+    {                                                                                              \
+        check_prime(state, VY_SUBJECT_##subject);                                                  \
+    }                                                                                              \
+    static void test_##name##_equals_oracle_at_tiles(void **state)                                 \
+    {                                                                                              \
+        check_tiles(state, VY_SUBJECT_##subject);                                                  \
+    }
+#define THREE_OF_TILES(name)                                                                       \
+    cmocka_unit_test(test_##name##_equals_oracle_at_edge_sizes),                                   \
+        cmocka_unit_test(test_##name##_equals_oracle_at_a_large_prime),                            \
+        cmocka_unit_test(test_##name##_equals_oracle_at_tiles)
+
 PROGRAM_TESTS(bfs, BFS, DIRECTED) /* both ways, the columns exceed some devices' buffers */
 PROGRAM_TESTS(components, COMPONENTS, RANDOM)
 PROGRAM_TESTS(dataflow, DATAFLOW, RANDOM)
-PROGRAM_TESTS(scan, SCAN, RANDOM)
-PROGRAM_TESTS(compact, COMPACT, RANDOM)
-PROGRAM_TESTS(histogram, HISTOGRAM, RANDOM)
+TILE_TESTS(scan, SCAN)
+TILE_TESTS(compact, COMPACT)
+TILE_TESTS(histogram, HISTOGRAM)
 PROGRAM_TESTS(reduce, REDUCE, RANDOM)
 PROGRAM_TESTS(life, LIFE, BRIEF) /* a hundred generations of it are in tests/soak */
 
@@ -101,9 +131,9 @@ int main(void)
         THREE(bfs),
         THREE(components),
         THREE(dataflow),
-        THREE(scan),
-        THREE(compact),
-        THREE(histogram),
+        THREE_OF_TILES(scan),
+        THREE_OF_TILES(compact),
+        THREE_OF_TILES(histogram),
         THREE(reduce),
         THREE(life),
         cmocka_unit_test(test_bfs_reaches_the_far_end_of_a_long_path),

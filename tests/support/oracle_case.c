@@ -304,7 +304,7 @@ static const struct {
     const char *name, *folder;
     uint32_t variants;
     vy_case_maker make;
-    uint32_t workgroup;
+    uint32_t workgroup; /* 0: the program counts its workgroups, which are few */
 } subjects[VY_SUBJECT_COUNT] = {
     [VY_SUBJECT_BFS] = {"bfs", LIBRARY, BIT(PATH) | BIT(GRID) | BIT(RANDOM) | BIT(DIRECTED),
                         make_graph_case, 256u},
@@ -312,22 +312,22 @@ static const struct {
                                BIT(PATH) | BIT(SHUFFLED) | BIT(GRID) | BIT(RANDOM), make_graph_case,
                                256u},
     [VY_SUBJECT_DATAFLOW] = {"dataflow", LIBRARY, BIT(RANDOM) | BIT(WIDE), make_dataflow, 256u},
-    [VY_SUBJECT_SCAN] = {"scan", LIBRARY, BIT(RANDOM), make_scan, 256u},
+    [VY_SUBJECT_SCAN] = {"scan", LIBRARY, BIT(RANDOM), make_scan, 0},
     [VY_SUBJECT_COMPACT] = {"compact", LIBRARY, BIT(RANDOM) | BIT(NONE) | BIT(ALL), make_compact,
-                            256u},
-    [VY_SUBJECT_HISTOGRAM] = {"histogram", LIBRARY, BIT(RANDOM) | BIT(NONE), make_histogram, 256u},
+                            0},
+    [VY_SUBJECT_HISTOGRAM] = {"histogram", LIBRARY, BIT(RANDOM) | BIT(NONE), make_histogram, 0},
     [VY_SUBJECT_REDUCE] = {"reduce", LIBRARY, BIT(RANDOM) | BIT(NONE), make_reduce, 256u},
     [VY_SUBJECT_LIFE] = {"life", LIBRARY, BIT(WIDE) | BIT(SQUARE) | BIT(BRIEF), make_life, 256u},
     [VY_SUBJECT_BITSET] = {"bitset", LIBRARY, BIT(RANDOM) | BIT(NONE), vy_make_bitset, 256u},
     [VY_SUBJECT_EXTREMES] = {"extremes", LIBRARY, BIT(RANDOM) | BIT(NONE) | BIT(ALL),
                              vy_make_extremes, 256u},
     [VY_SUBJECT_RADIX_SORT] = {"radix_sort", LIBRARY, BIT(RANDOM) | BIT(NONE) | BIT(ALL),
-                               vy_make_radix_sort, 256u},
+                               vy_make_radix_sort, 0},
     [VY_SUBJECT_DISTINCT] = {"distinct", LIBRARY, BIT(RANDOM) | BIT(NONE) | BIT(ALL),
                              vy_make_distinct, 256u},
     [VY_SUBJECT_SPMV] = {"spmv", LIBRARY, BIT(RANDOM) | BIT(WIDE) | BIT(NONE), vy_make_spmv, 256u},
     [VY_SUBJECT_MATMUL] = {"matmul", LIBRARY, BIT(RANDOM) | BIT(WIDE) | BIT(SQUARE), vy_make_matmul,
-                           256u},
+                           0},
     [VY_SUBJECT_SEMIRING_MATMUL] = {"semiring_matmul", LIBRARY, BIT(RANDOM) | BIT(SQUARE),
                                     vy_make_semiring_matmul, 256u},
     [VY_SUBJECT_LINEAR_INT4] = {"linear_int4", LIBRARY, BIT(RANDOM), vy_make_linear_int4, 256u},

@@ -97,7 +97,7 @@ typedef struct vy_case {
     uint32_t slot_count;
     uint32_t params[VY_CASE_MAX_PARAMS], param_count;
     uint32_t grid_elements;   /* what `grid over` comes to */
-    uint32_t workgroup;       /* the program's */
+    uint32_t workgroup;       /* the program's; 0: it counts its few workgroups itself */
     uint32_t passes;          /* asked for; 0: the program's own limit */
     uint32_t passes_expected; /* 0: not said; the interpreter's where it runs */
     uint32_t passes_run;      /* of the last run */

@@ -180,7 +180,8 @@ static bool run_interpreter(const vy_prepared *prepared, vy_case *c, uint32_t *c
 
 static bool check_folded(const vy_prepared *prepared, const vy_case *c, const vyre_report *report)
 {
-    uint32_t groups = c->grid_elements / c->workgroup + (c->grid_elements % c->workgroup != 0);
+    uint32_t groups =
+        c->workgroup ? c->grid_elements / c->workgroup + (c->grid_elements % c->workgroup != 0) : 1;
     bool is_folded = groups > prepared->info.max_groups[0];
     if (is_folded != (report->is_folded != 0)) {
         fprintf(stderr, "%s %s %u: %u workgroups, and the report says%s folded\n",

@@ -43,7 +43,8 @@ if(TARGET vyre-bench AND VYRE_GLSLANG)
         add_custom_command(OUTPUT "${words}"
             COMMAND ${VYRE_GLSLANG} -V --target-env vulkan1.2 --quiet --vn bench_${name}_spv
                 "-I${twins}" -o "${words}" "${shader}"
-            DEPENDS "${shader}" "${twins}/common.glsl" COMMENT "Compiling ${name}.comp" VERBATIM)
+            DEPENDS "${shader}" "${twins}/common.glsl" "${twins}/tiles.glsl"
+            COMMENT "Compiling ${name}.comp" VERBATIM)
         target_sources(vyre-bench PRIVATE "${words}")
     endforeach()
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SHADERS=1)

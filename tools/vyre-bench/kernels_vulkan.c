@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* GROUPS of scan.vyre, compact.vyre and radix_sort.vyre, and of histogram.vyre. */
+enum { TILE_GROUPS = 1056, HISTOGRAM_GROUPS = 528 };
+
 static uint32_t groups_of(uint32_t count)
 {
     return count / 256 + (count % 256 != 0);
@@ -15,68 +18,44 @@ static void add_step(kernel_recipe *r, peer_step step)
     }
 }
 
-/* Levels 1, 2, ... in buffer 2, each the totals of the blocks of the one before; ends[k] is where
- * level k + 1 begins. Scans all of them: then they hold what stands up to and with a block. */
-static uint32_t add_levels(kernel_recipe *r, uint32_t count)
+/* Workgroups of 4096 elements at a time, no more than the programs have. */
+static uint32_t tile_groups_of(uint32_t count, uint32_t most)
 {
-    uint32_t lengths[6], starts[6], levels = 1, end;
-    lengths[1] = groups_of(count);
-    starts[1] = 0;
-    end = lengths[1];
-    for (; lengths[levels] > 1; levels++) {
-        uint32_t blocks = groups_of(lengths[levels]);
-        lengths[levels + 1] = blocks;
-        starts[levels + 1] = end;
-        end += blocks;
-        add_step(r, (peer_step){.shader = PEER_SHADER_SCAN,
-                                .groups = blocks,
-                                .count = lengths[levels],
-                                .phase = 1,
-                                .a = starts[levels],
-                                .b = starts[levels + 1]});
-    }
-    for (uint32_t k = levels; k >= 2; k--) {
-        if (lengths[k] > 1) {
-            add_step(r, (peer_step){.shader = PEER_SHADER_SCAN,
-                                    .groups = lengths[k],
-                                    .count = lengths[k - 1],
-                                    .phase = 3,
-                                    .a = starts[k - 1],
-                                    .b = starts[k]});
-        }
-    }
-    return end;
+    uint32_t tiles = count / 4096 + 1;
+    return tiles < most ? tiles : most;
 }
 
 static void make_scan(kernel_recipe *r, uint32_t n)
 {
-    add_step(r, (peer_step){.shader = PEER_SHADER_SCAN, .groups = groups_of(n), .count = n});
-    r->params.sizes[2] = (uint64_t)add_levels(r, n) * sizeof(uint32_t);
-    add_step(
-        r, (peer_step){.shader = PEER_SHADER_SCAN, .groups = groups_of(n), .count = n, .phase = 2});
+    uint32_t groups = tile_groups_of(n, TILE_GROUPS);
+    peer_step step = {.shader = PEER_SHADER_SCAN, .groups = groups, .count = n};
+    add_step(r, step);
+    step.phase = 1;
+    add_step(r, step);
+    r->params.sizes[2] = (uint64_t)groups * sizeof(uint32_t);
     r->params.buffer_count = 3;
 }
 
 static void make_compact(kernel_recipe *r, uint32_t n)
 {
-    peer_step step = {.shader = PEER_SHADER_COMPACT, .groups = groups_of(n), .count = n};
+    uint32_t groups = tile_groups_of(n, TILE_GROUPS);
+    peer_step step = {.shader = PEER_SHADER_COMPACT, .groups = groups, .count = n};
     add_step(r, step);
-    r->params.sizes[2] = (uint64_t)add_levels(r, n) * sizeof(uint32_t);
-    r->params.sizes[3] = (uint64_t)n * sizeof(uint32_t);
-    r->params.sizes[4] = sizeof(uint32_t);
-    r->params.buffer_count = 5;
     step.kind = 1;
     add_step(r, step);
+    r->params.sizes[2] = (uint64_t)groups * sizeof(uint32_t);
+    r->params.sizes[3] = sizeof(uint32_t);
+    r->params.buffer_count = 4;
 }
 
 /* In place, from copies of the pairs: keys, values, others, counts, totals, copies. */
 static void make_sort(kernel_recipe *r, uint32_t n)
 {
-    uint32_t blocks = groups_of(groups_of(n) * 16);
+    uint32_t groups = tile_groups_of(n, TILE_GROUPS);
     for (uint32_t i = 0; i < 4; i++) {
         r->params.sizes[i] = (uint64_t)n * sizeof(uint32_t);
     }
-    r->params.sizes[4] = (uint64_t)blocks * 256 * sizeof(uint32_t);
+    r->params.sizes[4] = (uint64_t)groups * 256 * sizeof(uint32_t);
     r->params.sizes[5] = 256 * sizeof(uint32_t);
     r->params.sizes[6] = r->params.sizes[7] = (uint64_t)n * sizeof(uint32_t);
     r->params.buffer_count = 8;
@@ -89,10 +68,10 @@ static void make_sort(kernel_recipe *r, uint32_t n)
     for (uint32_t k = 0; k < 12; k++) {
         add_step(r, (peer_step){.shader = PEER_SHADER_RADIX,
                                 .kind = k % 3,
-                                .groups = k % 3 == 1 ? 256 : blocks,
+                                .groups = k % 3 == 1 ? 256 : groups,
                                 .count = n,
                                 .a = k / 3,
-                                .b = blocks});
+                                .b = groups});
     }
 }
 
@@ -130,8 +109,9 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
         out->params.reset_count = 1;
         break;
     case BENCH_KERNEL_HISTOGRAM:
-        add_step(out,
-                 (peer_step){.shader = PEER_SHADER_HISTOGRAM, .groups = groups_of(n), .count = n});
+        add_step(out, (peer_step){.shader = PEER_SHADER_HISTOGRAM,
+                                  .groups = tile_groups_of(n, HISTOGRAM_GROUPS),
+                                  .count = n});
         out->params.reset_count = 1;
         break;
     case BENCH_KERNEL_SCAN:

@@ -249,7 +249,7 @@ void scan_sums(unsigned *sums, unsigned n, cudaStream_t stream)
     }
 }
 
-// ---- Sorting, as radix_sort.vyre ----------------------------------------------------------------
+// ---- Sorting, tile by tile of 256 pairs ---------------------------------------------------------
 
 constexpr unsigned sort_tiles = 16; // of a block; a tile is group_size keys
 

@@ -9,7 +9,14 @@ layout(set = 0, binding = 2) readonly buffer Value { float value[]; };
 layout(set = 0, binding = 3) readonly buffer X { float x[]; };
 layout(set = 0, binding = 4) writeonly buffer Y { float y[]; };
 
-shared float product[1024];
+const uint TILE = 2048;
+
+shared float product[TILE + TILE / 32]; // one place in 33 is left out
+
+uint place(uint e)
+{
+    return e + e / 32;
+}
 
 void main()
 {
@@ -21,13 +28,13 @@ void main()
     uint end = row < push.count ? row_start[row + 1] : 0;
     uint group_begin = row_start[first], group_end = row_start[min(first + 256, push.count)];
     float sum = 0.0;
-    for (uint tile = group_begin; tile < group_end; tile += 1024) {
-        for (uint e = tile + lane; e < min(tile + 1024, group_end); e += 256) {
-            product[e - tile] = value[e] * x[column[e]];
+    for (uint tile = group_begin; tile < group_end; tile += TILE) {
+        for (uint e = lane; e < min(TILE, group_end - tile); e += 256) {
+            product[place(e)] = value[tile + e] * x[column[tile + e]];
         }
         barrier();
-        for (uint e = max(begin, tile); e < min(end, tile + 1024); e++) {
-            sum += product[e - tile];
+        for (uint e = max(begin, tile); e < min(end, tile + TILE); e++) {
+            sum += product[place(e - tile)];
         }
         barrier();
     }
