@@ -1,5 +1,5 @@
 /* What both ways to reach memory have in common: what a slot is to the module, the shape of its
- * block, and the push constants. */
+ * block, the parameter block and the push constants. */
 #include "codegen/spirv/emit.h"
 
 static const char *const hidden_names[VY_HIDDEN_COUNT] = {"vy_params", "vy_records", "vy_spill",
@@ -82,23 +82,56 @@ uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name)
     return block;
 }
 
+/* ---- Parameter block ------------------------------------------------------------------------- */
+
+static uint32_t param_variable(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    const vyre_program *program = emitter->ssa->program;
+    uint32_t vector = vy_type_u32_vector(m, 4);
+    uint32_t count =
+        vy_const_u32(m, vy_param_vectors(program->binding_count, program->param_words));
+    uint32_t array = vy_type_unique(m, SpvOpTypeArray, VY_LIST(vector, count));
+    vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(VY_PARAM_VECTOR_SIZE));
+    uint32_t block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);
+    vy_module_decorate(m, block, SpvDecorationBlock, NULL, 0);
+    vy_module_decorate_member(m, block, 0, SpvDecorationOffset, VY_LIST(0));
+    uint32_t variable = vy_global_variable(m, SpvStorageClassUniform, block, 0);
+    uint32_t binding = emitter->addressing->param_binding(program->binding_count);
+    vy_module_decorate(m, variable, SpvDecorationDescriptorSet, VY_LIST(0));
+    vy_module_decorate(m, variable, SpvDecorationBinding, VY_LIST(binding));
+    vy_module_name(m, block, "Params");
+    vy_module_name(m, variable, "vy_params");
+    return variable;
+}
+
+uint32_t vy_param_pointer(vy_emitter *emitter, uint32_t word)
+{
+    vy_module *m = &emitter->module;
+    if (!emitter->param_block) {
+        emitter->param_block = param_variable(emitter);
+    }
+    uint32_t pointer = vy_type_pointer(m, SpvStorageClassUniform, vy_type_u32(m));
+    uint32_t first = vy_const_u32(m, 0);
+    uint32_t vector = vy_const_u32(m, word / 4), component = vy_const_u32(m, word % 4);
+    return vy_value(m, SpvOpAccessChain, pointer,
+                    VY_LIST(emitter->param_block, first, vector, component));
+}
+
 /* ---- Push constants -------------------------------------------------------------------------- */
 
-static uint32_t push_variable(vy_emitter *emitter, uint32_t address)
+static uint32_t push_variable(vy_emitter *emitter)
 {
-    static const uint32_t offsets[4] = {VY_PUSH_ADDRESS, VY_PUSH_PASS, VY_PUSH_EXECUTION,
-                                        VY_PUSH_INDICES};
+    static const uint32_t offsets[3] = {VY_PUSH_EXECUTION, VY_PUSH_PASS, VY_PUSH_INDICES};
     vy_module *m = &emitter->module;
     uint32_t element = vy_type_u32(m);
     uint32_t length = vy_const_u32(m, VYRE_MAX_HOST_LOOPS);
     uint32_t array = vy_type_unique(m, SpvOpTypeArray, VY_LIST(element, length));
     vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(4));
-    const uint32_t members[4] = {address, element, element, array};
-    uint32_t first = address ? 0 : 1;
-    uint32_t block = vy_type_unique(m, SpvOpTypeStruct, members + first, 4 - first);
+    uint32_t block = vy_type_unique(m, SpvOpTypeStruct, VY_LIST(element, element, array));
     vy_module_decorate(m, block, SpvDecorationBlock, NULL, 0);
-    for (uint32_t i = first; i < 4; i++) {
-        vy_module_decorate_member(m, block, i - first, SpvDecorationOffset, &offsets[i], 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        vy_module_decorate_member(m, block, i, SpvDecorationOffset, &offsets[i], 1);
     }
     uint32_t variable = vy_global_variable(m, SpvStorageClassPushConstant, block, 0);
     vy_module_name(m, block, "Push");
@@ -106,17 +139,15 @@ static uint32_t push_variable(vy_emitter *emitter, uint32_t address)
     return variable;
 }
 
-uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte, uint32_t address)
+uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte)
 {
     vy_module *m = &emitter->module;
     if (!emitter->push_block) {
-        emitter->push_block = push_variable(emitter, address);
+        emitter->push_block = push_variable(emitter);
     }
-    bool is_address = byte < VY_PUSH_PASS, is_index = byte >= VY_PUSH_INDICES;
-    uint32_t type = is_address ? address : vy_type_u32(m);
-    uint32_t pointer = vy_type_pointer(m, SpvStorageClassPushConstant, type);
-    uint32_t member = is_address ? 0 : is_index ? 2 : (byte - VY_PUSH_PASS) / 4;
-    member += address && !is_address ? 1 : 0;
+    bool is_index = byte >= VY_PUSH_INDICES;
+    uint32_t pointer = vy_type_pointer(m, SpvStorageClassPushConstant, vy_type_u32(m));
+    uint32_t member = is_index ? 2 : byte / 4;
     uint32_t chain[3] = {emitter->push_block, vy_const_u32(m, member), 0};
     if (is_index) {
         chain[2] = vy_const_u32(m, (byte - VY_PUSH_INDICES) / 4);

@@ -1,7 +1,7 @@
 /* Memory through descriptors: one storage buffer variable for each slot that is used, set 0,
- * binding = slot; push constants in one block. Buffers are arrays of integers, so that floats and
- * atomics need no second view of the same memory. Coarse segments have one of what they access as
- * words: a second variable of the same binding. */
+ * binding = slot. Buffers are arrays of integers, so that floats and atomics need no second view of
+ * the same memory. Coarse segments have one of what they access as words: a second variable of the
+ * same binding. */
 #include "codegen/spirv/emit.h"
 
 /* Two types of the same shape: NVIDIA's driver (580) takes NonWritable on a variable for a property
@@ -49,14 +49,14 @@ static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(*variable, first, index));
 }
 
-static uint32_t push(vy_emitter *emitter, uint32_t byte)
+static uint32_t param_binding(uint32_t binding_count)
 {
-    return vy_push_pointer(emitter, byte, 0);
+    return binding_count + VY_HIDDEN_PARAMS;
 }
 
 const vy_spirv_addressing vy_spirv_addressing_descriptor = {
     .model = SpvAddressingModelLogical,
     .capability = SpvCapabilityShader,
     .element = element,
-    .push = push,
+    .param_binding = param_binding,
 };

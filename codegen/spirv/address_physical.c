@@ -1,9 +1,8 @@
-/* Memory through addresses: the parameter block's is a push constant, the others' lie in that block
- * behind its words. A pointer is made of its two words by OpBitcast, so that no 64-bit integers are
- * needed (elements of 8 and 16 bits apart). Such pointers are values and never variables or
- * arguments; they are no memory object declarations, so nothing is assumed of two of them and there
- * is nothing to put Aliased on: the aliased variant differs in what is read-only, coherent and
- * NonPrivate.
+/* Memory through addresses: they lie in the parameter block behind its words. A pointer is made of
+ * its two words by OpBitcast, so that no 64-bit integers are needed (elements of 8 and 16 bits
+ * apart). Such pointers are values and never variables or arguments; they are no memory object
+ * declarations, so nothing is assumed of two of them and there is nothing to put Aliased on: the
+ * aliased variant differs in what is read-only, coherent and NonPrivate.
  *
  * The body and the entry point keep the pointers that they have made: the body's are made in its
  * prologue, the entry point's where they are first asked for, which is its first block. Other
@@ -15,7 +14,7 @@
  * makes a pointer of its own to a block whose first element is the one asked for. */
 #include "codegen/spirv/emit.h"
 
-/* The parameter block, records and tables are short. */
+/* Records and tables are short. */
 static bool is_wide(const vy_emitter *emitter, uint32_t slot)
 {
     uint32_t bindings = emitter->ssa->program->binding_count;
@@ -54,10 +53,6 @@ static uint32_t load_address(vy_emitter *emitter, uint32_t slot)
     vy_module *m = &emitter->module;
     const vyre_program *program = emitter->ssa->program;
     uint32_t bindings = program->binding_count, pair = address_type(emitter);
-    if (slot == bindings + VY_HIDDEN_PARAMS) {
-        uint32_t place = vy_push_pointer(emitter, VY_PUSH_ADDRESS, pair);
-        return vy_value(m, SpvOpLoad, pair, &place, 1);
-    }
     uint32_t rank = slot < bindings ? slot : slot - VY_HIDDEN_RECORDS;
     uint32_t first = vy_param_addresses(bindings, program->param_words) + 2 * rank;
     uint32_t low = vy_emit_param_word(emitter, first);
@@ -104,8 +99,7 @@ static uint32_t base_of(vy_emitter *emitter, uint32_t slot, vy_cell cell)
         return make_base(emitter, slot, cell);
     }
     if (!*kept) {
-        uint32_t base = make_base(emitter, slot, cell); /* asks for the parameter block's */
-        *kept = base;
+        *kept = make_base(emitter, slot, cell);
     }
     m->code = code;
     return *kept;
@@ -150,10 +144,10 @@ static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32
     return vy_value(m, SpvOpAccessChain, pointer, VY_LIST(block, first, index));
 }
 
-static uint32_t push(vy_emitter *emitter, uint32_t byte)
+static uint32_t param_binding(uint32_t binding_count)
 {
-    uint32_t pair = address_type(emitter);
-    return vy_push_pointer(emitter, byte, pair);
+    (void)binding_count;
+    return VY_ADDRESS_BLOCK;
 }
 
 const vy_spirv_addressing vy_spirv_addressing_physical = {
@@ -161,5 +155,5 @@ const vy_spirv_addressing vy_spirv_addressing_physical = {
     .capability = SpvCapabilityPhysicalStorageBufferAddresses,
     .access = SpvMemoryAccessAlignedMask, /* to the element's size */
     .element = element,
-    .push = push,
+    .param_binding = param_binding,
 };

@@ -46,16 +46,15 @@ typedef enum vy_cell {
     VY_CELL_COUNT
 } vy_cell;
 
-/* A slot is the number of a non-shared buffer, or binding_count + VY_HIDDEN_*. */
+/* A slot is the number of a non-shared buffer, or binding_count + VY_HIDDEN_*, all but the
+ * parameter block. */
 typedef struct vy_spirv_addressing {
     SpvAddressingModel model;
     SpvCapability capability; /* that the model takes */
     uint32_t access;          /* memory operands that every load and store through `element` has */
     /* Pointer to element `index` (u32) of the slot, which is an array of such cells. */
     uint32_t (*element)(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32_t index);
-    /* Pointer to the word at `byte` of the push constants: VY_PUSH_PASS, _EXECUTION, or
-     * VY_PUSH_INDICES + 4 * slot. */
-    uint32_t (*push)(vy_emitter *emitter, uint32_t byte);
+    uint32_t (*param_binding)(uint32_t binding_count); /* of the parameter block, in set 0 */
 } vy_spirv_addressing;
 
 extern const vy_spirv_addressing vy_spirv_addressing_descriptor, vy_spirv_addressing_physical;
@@ -69,9 +68,11 @@ const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot);
 uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell);
 /* A block type, decorated as a whole but for its contents: struct { cell cells[]; }. */
 uint32_t vy_slot_block_type(vy_emitter *emitter, vy_cell cell, const char *name);
-/* Pointer to a word of the push constants, whose first member is of type `address`, or 0 where
- * there is no address. */
-uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte, uint32_t address);
+/* Pointer to a word of the parameter block. */
+uint32_t vy_param_pointer(vy_emitter *emitter, uint32_t word);
+/* Pointer to the word at `byte` of the push constants: VY_PUSH_PASS, _EXECUTION, or
+ * VY_PUSH_INDICES + 4 * slot. */
+uint32_t vy_push_pointer(vy_emitter *emitter, uint32_t byte);
 
 /* ---- Wrapper --------------------------------------------------------------------------------- */
 
@@ -224,10 +225,11 @@ struct vy_emitter {
     uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
     uint32_t *signed_lengths;   /* by binding: not beyond what an i32 can name */
     uint32_t inputs[VY_INPUT_COUNT];
-    uint32_t builtins[6];   /* variables: see vy_emit_builtin_variable */
-    uint32_t group_size[3]; /* constants */
-    uint32_t zero_sums;     /* VY_SPEC_ZERO_SUMS, made when first needed */
-    uint32_t push_block;
+    uint32_t builtins[6];                     /* variables: see vy_emit_builtin_variable */
+    uint32_t group_size[3];                   /* constants */
+    uint32_t zero_sums;                       /* VY_SPEC_ZERO_SUMS, made when first needed */
+    uint32_t param_block, push_block;         /* variables */
+    uint32_t param_veil;                      /* in the body: see emit_input.c */
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
@@ -410,6 +412,8 @@ uint32_t vy_emit_signed_length(vy_emitter *emitter, uint32_t binding);
 uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot);
 /* In a grid of one workgroup. */
 uint32_t vy_emit_is_element(vy_emitter *emitter);
+/* In how many dimensions invocations are counted: by `grid over` there are no more than one. */
+uint32_t vy_emit_element_axes(const vy_emitter *emitter);
 /* Where module->code stands: a word of the parameter block, a constant of the workgroup's size, an
  * input variable of the entry point, loaded. */
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word);

@@ -12,16 +12,34 @@ static vy_words *enter_prologue(vy_emitter *emitter)
 
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
 {
+    uint32_t pointer = vy_param_pointer(emitter, word);
+    return vy_u1(&emitter->module, SpvOpLoad, pointer);
+}
+
+/* Into the body, where loops are: llvmpipe puts what it finds in a uniform block in place of such
+ * loads, and then leaves out the ends of loops that begin with it. There an input, zero in every
+ * grid that it takes, is joined to them. */
+static uint32_t body_word(vy_emitter *emitter, uint32_t word)
+{
     vy_module *m = &emitter->module;
-    uint32_t index = vy_const_u32(m, word);
-    uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_PARAMS;
-    uint32_t pointer = emitter->addressing->element(emitter, slot, VY_CELL_32, index);
-    return vy_emit_load_word(emitter, pointer, emitter->addressing->access);
+    uint32_t *veil = &emitter->param_veil;
+    if (!*veil) {
+        uint32_t type = vy_type_u32(m), none = vy_const_u32(m, 0);
+        uint32_t is_veiled = vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0,
+                                           VY_SPEC_VEILED_PARAMS);
+        vy_module_name(m, is_veiled, "vy_veiled_params");
+        uint32_t launched = vy_emit_builtin_variable(emitter, SpvBuiltInNumWorkgroups);
+        uint32_t x = vy_extract(m, type, launched, 0);
+        uint32_t zero = vy_u2c(m, SpvOpShiftRightLogical, x, 31);
+        *veil = vy_select_u(m, is_veiled, zero, none);
+    }
+    uint32_t value = vy_emit_param_word(emitter, word);
+    return vy_u2(m, SpvOpBitwiseXor, value, *veil);
 }
 
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte)
 {
-    uint32_t pointer = emitter->addressing->push(emitter, byte);
+    uint32_t pointer = vy_push_pointer(emitter, byte);
     return vy_u1(&emitter->module, SpvOpLoad, pointer);
 }
 
@@ -118,6 +136,13 @@ static uint32_t make_invocation(vy_emitter *emitter)
     return vy_u2(m, SpvOpIAdd, linear, local);
 }
 
+static uint32_t make_pass(vy_emitter *emitter)
+{
+    uint32_t base = body_word(emitter, VY_PARAM_PASS_BASE);
+    uint32_t index = vy_emit_push_word(emitter, VY_PUSH_PASS);
+    return vy_u2(&emitter->module, SpvOpIAdd, base, index);
+}
+
 static uint32_t make_input(vy_emitter *emitter, vy_input input)
 {
     vy_module *m = &emitter->module;
@@ -143,9 +168,9 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
     case VY_INPUT_INVOCATION:
         return make_invocation(emitter);
     case VY_INPUT_STRIDE:
-        return vy_emit_param_word(emitter, VY_PARAM_INVOCATIONS);
+        return body_word(emitter, VY_PARAM_INVOCATIONS);
     case VY_INPUT_PASS:
-        return vy_emit_pass(emitter);
+        return make_pass(emitter);
     case VY_INPUT_LANE:
         return vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupLocalInvocationId);
     case VY_INPUT_LANES:
@@ -153,15 +178,15 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
                    ? vy_const_u32(m, emitter->ssa->program->subgroup_width)
                    : vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupSize);
     case VY_INPUT_ZERO:
-        return vy_emit_param_word(emitter, VY_PARAM_ZERO);
+        return body_word(emitter, VY_PARAM_ZERO);
     case VY_INPUT_ELEMENTS:
-        return vy_emit_param_word(emitter, VY_PARAM_ELEMENTS);
+        return body_word(emitter, VY_PARAM_ELEMENTS);
     case VY_INPUT_FLAG_WORD: {
         uint32_t pass_index = vy_emit_push_word(emitter, VY_PUSH_PASS);
         return vy_emit_flag_word(emitter, pass_index);
     }
     default:
-        return vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
+        return body_word(emitter, VY_PARAM_GROUPS + axis);
     }
 }
 
@@ -220,7 +245,7 @@ uint32_t vy_emit_binding_length(vy_emitter *emitter, uint32_t binding)
 {
     if (!emitter->lengths[binding]) {
         vy_words *code = enter_prologue(emitter);
-        emitter->lengths[binding] = vy_emit_param_word(emitter, VY_PARAM_LENGTHS + binding);
+        emitter->lengths[binding] = body_word(emitter, VY_PARAM_LENGTHS + binding);
         emitter->module.code = code;
     }
     return emitter->lengths[binding];
@@ -244,11 +269,11 @@ static uint32_t load_param(vy_emitter *emitter, vyre_type type, uint32_t first)
 {
     vy_module *m = &emitter->module;
     first += VY_PARAM_LENGTHS + emitter->ssa->program->binding_count;
-    uint32_t low = vy_emit_param_word(emitter, first);
+    uint32_t low = body_word(emitter, first);
     if (vy_type_width(type) != 64) {
         return vy_emit_from_word(emitter, type, low);
     }
-    uint32_t high = vy_emit_param_word(emitter, first + 1);
+    uint32_t high = body_word(emitter, first + 1);
     uint32_t pair = vy_v2(m, SpvOpCompositeConstruct, vy_type_u32_vector(m, 2), low, high);
     return vy_v1(m, SpvOpBitcast, vy_emit_type(emitter, type), pair);
 }
@@ -278,15 +303,20 @@ uint32_t vy_emit_host_index(vy_emitter *emitter, uint32_t slot)
     return value;
 }
 
+uint32_t vy_emit_element_axes(const vy_emitter *emitter)
+{
+    return emitter->ssa->program->grid_over ? 1 : 3;
+}
+
 uint32_t vy_emit_is_element(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
     vy_words *code = enter_prologue(emitter);
     uint32_t type = vy_type_u32(m), is_inside = 0;
     uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationId);
-    for (uint32_t axis = 0; axis < 3; axis++) {
+    for (uint32_t axis = 0; axis < vy_emit_element_axes(emitter); axis++) {
         uint32_t place = vy_extract(m, type, local, axis);
-        uint32_t count = vy_emit_param_word(emitter, VY_PARAM_ELEMENTS + axis);
+        uint32_t count = body_word(emitter, VY_PARAM_ELEMENTS + axis);
         uint32_t is_below = vy_b2(m, SpvOpULessThan, place, count);
         is_inside = axis ? vy_b2(m, SpvOpLogicalAnd, is_inside, is_below) : is_below;
     }

@@ -4,16 +4,16 @@
  * The modules' interface (docs/spirv-interface.md has it for people):
  *   set 0, binding b      the b-th non-shared buffer: runtime array of its elements as integers,
  *                         vectors of 32-bit ones as such
- *   set 0, binding n + 0  parameter block, read-only words (VY_PARAM_*), n = binding count
+ *   set 0, binding n + 0  parameter block (VY_PARAM_*), a uniform block, n = binding count
  *   set 0, binding n + 1  records
  *   set 0, binding n + 2  spill slots: word w of invocation i at w * invocations + i
  *   set 0, binding n + 3  constant tables that are too large for the module
  *   set 0, binding n + 4  the state of a fixpoint with `until`
  * A module declares only what it uses.
  *
- * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
- * the parameter block; behind the words that both forms have lie, from VY_PARAM_ADDRESSES on, the
- * 64-bit addresses of the n bindings, then of records, spill slots, tables and the state. */
+ * In the address form the parameter block is the only descriptor, at binding VY_ADDRESS_BLOCK;
+ * behind the words that both forms have lie, from vy_param_addresses on, the 64-bit addresses of
+ * the n bindings, then of records, spill slots, tables and the state. */
 #ifndef VY_INTERFACE_H
 #define VY_INTERFACE_H
 
@@ -26,7 +26,11 @@
 #define VY_HIDDEN_STATE   4u
 #define VY_HIDDEN_COUNT   5u
 
-/* Words of the parameter block. */
+/* Binding of the parameter block in the address form. */
+#define VY_ADDRESS_BLOCK 0u
+
+/* Words of the parameter block: word w is component w % 4 of vector w / 4. Uniform blocks have
+ * arrays of vectors everywhere, and of single words only with a feature of their own. */
 enum {
     VY_PARAM_PASS_BASE = 0,   /* with `until`: a multiple of VY_STATE_TURNS */
     VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
@@ -50,13 +54,19 @@ static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_wor
            2 * (binding_count + VY_HIDDEN_COUNT - 1);
 }
 
+/* The block as a module declares it, and what is bound for it: whole vectors. */
+static inline uint32_t vy_param_vectors(uint32_t binding_count, uint32_t param_words)
+{
+    return (vy_param_words(binding_count, param_words) + 3) / 4;
+}
+#define VY_PARAM_VECTOR_SIZE 16u
+
 /* Push constants, in bytes. */
 enum {
-    VY_PUSH_ADDRESS = 0,    /* u64, address form only */
-    VY_PUSH_PASS = 8,       /* index of the pass in its chunk; pass = base + this */
-    VY_PUSH_EXECUTION = 12, /* index of this segment execution in the pass */
-    VY_PUSH_INDICES = 16,   /* host loop indices by slot */
-    VY_PUSH_SIZE = 16 + 4 * VYRE_MAX_HOST_LOOPS
+    VY_PUSH_EXECUTION = 0, /* index of this segment execution in the pass */
+    VY_PUSH_PASS = 4,      /* index of the pass in its chunk; pass = base + this */
+    VY_PUSH_INDICES = 8,   /* host loop indices by slot */
+    VY_PUSH_SIZE = 8 + 4 * VYRE_MAX_HOST_LOOPS
 };
 
 /* Specialisation constants. */
@@ -73,8 +83,10 @@ enum {
     VY_SPEC_NATIVE_DIVIDE_F64 = 7, /* bool: the same of f64 */
     VY_SPEC_NATIVE_SQRT_F64 = 8,
     VY_SPEC_NATIVE_FMA_F64 = 9,
-    VY_SPEC_ZERO_SUMS = 10 /* bool: this device leaves out additions of a zero that it knows, which
-                              is wrong for -0 + 0 */
+    VY_SPEC_ZERO_SUMS = 10, /* bool: this device leaves out additions of a zero that it knows, which
+                           is wrong for -0 + 0 */
+    VY_SPEC_VEILED_PARAMS = 11 /* bool: this device must not know that the body's values of the
+                                   parameter block are those of a uniform block */
 };
 
 /* Words of the state, which the modules of programs with `until` use that run one segment. While

@@ -80,7 +80,7 @@ uint32_t vy_spirv_push_words(const uint32_t *words, uint32_t word_count)
             offset / 4 + index >= VY_PUSH_SIZE / 4) {
             return all;
         }
-        mask |= offset == VY_PUSH_ADDRESS ? 3u : 1u << (offset / 4 + index);
+        mask |= 1u << (offset / 4 + index);
     }
     return mask;
 }

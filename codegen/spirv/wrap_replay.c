@@ -58,7 +58,7 @@ static uint32_t is_beyond_elements(vy_emitter *emitter, const vy_launch *launch)
     vy_module *m = &emitter->module;
     uint32_t type = vy_type_u32(m), any = 0;
     uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationId);
-    for (uint32_t axis = 0; axis < 3; axis++) {
+    for (uint32_t axis = 0; axis < vy_emit_element_axes(emitter); axis++) {
         uint32_t size = vy_emit_group_size(emitter, axis);
         uint32_t place = vy_extract(m, type, local, axis);
         uint32_t first = vy_u2(m, SpvOpIMul, launch->group[axis], size);

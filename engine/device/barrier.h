@@ -10,6 +10,9 @@
 #define VY_STAGE_INDIRECT 4u /* reading of dispatch arguments */
 #define VY_STAGE_HOST     8u
 #define VY_STAGE_ALL      16u /* whatever the host's own commands do */
+#define VY_STAGE_UNIFORM                                                                           \
+    32u /* reading of parameter blocks by kernels, beside COMPUTE: it costs                        \
+           where it is waited for, so only what was just written is */
 
 /* Everything that `src` did comes before what `dst` does; what `src_writes` wrote can be seen
  * there. */

@@ -5,7 +5,8 @@
 static VkPipelineStageFlags2 stages_of(uint32_t stages)
 {
     VkPipelineStageFlags2 flags = 0;
-    flags |= stages & VY_STAGE_COMPUTE ? VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT : 0;
+    flags |=
+        stages & (VY_STAGE_COMPUTE | VY_STAGE_UNIFORM) ? VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT : 0;
     flags |= stages & VY_STAGE_TRANSFER ? VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT : 0;
     flags |= stages & VY_STAGE_INDIRECT ? VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT : 0;
     flags |= stages & VY_STAGE_HOST ? VK_PIPELINE_STAGE_2_HOST_BIT : 0;
@@ -27,6 +28,7 @@ static VkAccessFlags2 accesses_of(uint32_t stages)
 {
     VkAccessFlags2 flags = writes_of(stages);
     flags |= stages & VY_STAGE_COMPUTE ? VK_ACCESS_2_SHADER_READ_BIT : 0;
+    flags |= stages & VY_STAGE_UNIFORM ? VK_ACCESS_2_UNIFORM_READ_BIT : 0;
     flags |= stages & VY_STAGE_TRANSFER ? VK_ACCESS_2_TRANSFER_READ_BIT : 0;
     flags |= stages & VY_STAGE_INDIRECT ? VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT : 0;
     flags |= stages & VY_STAGE_HOST ? VK_ACCESS_2_HOST_READ_BIT : 0;

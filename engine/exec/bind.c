@@ -25,8 +25,8 @@ bool vy_binder_needs(const vyre_pipeline *p, vy_set_kind set)
     return set == VY_SET_PROGRAM || p->grid_from >= 0;
 }
 
-static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
-                uint32_t binding, const vy_piece *piece)
+static void add_typed(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
+                      uint32_t binding, const vy_piece *piece, VkDescriptorType type)
 {
     infos[*count] = (VkDescriptorBufferInfo){piece->buffer, piece->offset,
                                              piece->size ? piece->size : VK_WHOLE_SIZE};
@@ -34,14 +34,20 @@ static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uin
         .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
         .dstBinding = binding,
         .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorType = type,
         .pBufferInfo = &infos[*count],
     };
     (*count)++;
 }
 
+static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
+                uint32_t binding, const vy_piece *piece)
+{
+    add_typed(infos, writes, count, binding, piece, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER);
+}
+
 uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
-                        vy_set_kind set, VkDescriptorBufferInfo *infos,
+                        vy_set_kind set, VkDescriptorType block_type, VkDescriptorBufferInfo *infos,
                         VkWriteDescriptorSet *writes)
 {
     uint32_t count = 0, n = p->binding_count;
@@ -55,7 +61,7 @@ uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t 
         add(infos, writes, &count, VY_GRID_COUNTS, &in->pieces[p->grid_from]);
         add(infos, writes, &count, VY_GRID_STATE, &state);
         add(infos, writes, &count, VY_GRID_TARGET, &hidden[VY_HIDDEN_PARAMS]);
-        add(infos, writes, &count, VY_GRID_BLOCK, &block);
+        add_typed(infos, writes, &count, VY_GRID_BLOCK, &block, block_type);
         return count;
     }
     for (uint32_t b = 0; b < n + VY_HIDDEN_COUNT; b++) {
@@ -63,7 +69,40 @@ uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t 
             add(infos, writes, &count, b, b < n ? &in->pieces[b] : &hidden[b - n]);
         }
     }
+    vy_piece block = hidden[VY_HIDDEN_PARAMS];
+    block.size = vy_instance_block_size(p);
+    add_typed(infos, writes, &count, n + VY_HIDDEN_PARAMS, &block, block_type);
     return count;
+}
+
+vyre_result vy_binder_create_pool(vyre_pipeline *p, vy_instance *in, uint32_t sets,
+                                  uint32_t buffers, vyre_diag *diag)
+{
+    vyre_device *d = p->device;
+    VkDescriptorPoolSize sizes[2] = {
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, sets * in->lane_count},
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers * in->lane_count}};
+    VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = sets * in->lane_count,
+        .poolSizeCount = buffers ? 2 : 1,
+        .pPoolSizes = sizes,
+    };
+    VkResult result = d->vk.vkCreateDescriptorPool(d->device, &pool, NULL, &in->pool);
+    if (result != VK_SUCCESS) {
+        in->pool = VK_NULL_HANDLE;
+        return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
+    }
+    vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)in->pool, vyre_kernel_name(p->kernel));
+    return VYRE_OK;
+}
+
+void vy_binder_destroy_pool(vyre_device *device, vy_instance *in)
+{
+    if (in->pool) {
+        device->vk.vkDestroyDescriptorPool(device->device, in->pool, NULL);
+        in->pool = VK_NULL_HANDLE;
+    }
 }
 
 vyre_result vy_binder_check_all(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
@@ -92,12 +131,4 @@ void vy_binder_update_none(vyre_pipeline *p, vy_instance *in)
 {
     (void)p;
     (void)in;
-}
-
-uint64_t vy_binder_no_root(const vy_instance *in, uint32_t lane, uint64_t offset)
-{
-    (void)in;
-    (void)lane;
-    (void)offset;
-    return 0;
 }

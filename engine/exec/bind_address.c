@@ -1,4 +1,6 @@
-/* By addresses: a recording stands for any buffers, since it names none. */
+/* By addresses: a recording stands for any buffers, since it names none. What it binds is memory of
+ * the instance's own, where the blocks lie that name them: a set for each lane with one uniform
+ * buffer, whose dynamic offset leads to a block. */
 #include "engine/exec/bind.h"
 
 static vyre_result check(const vyre_pipeline *p, const vy_job *job, vyre_diag *diag)
@@ -21,30 +23,69 @@ static vyre_result check(const vyre_pipeline *p, const vy_job *job, vyre_diag *d
     return VYRE_OK;
 }
 
-static uint64_t root(const vy_instance *in, uint32_t lane, uint64_t offset)
+static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
 {
-    if (in->is_direct) {
-        return in->host_block.address + in->region_size * lane + offset;
+    vyre_device *d = p->device;
+    vyre_result code = vy_binder_create_pool(p, in, 1, 0, diag);
+    for (uint32_t l = 0; code == VYRE_OK && l < in->lane_count; l++) {
+        VkDescriptorSetAllocateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+            .descriptorPool = in->pool,
+            .descriptorSetCount = 1,
+            .pSetLayouts = &p->layouts[VYRE_INTERFACE_ADDRESS].set,
+        };
+        VkResult result =
+            d->vk.vkAllocateDescriptorSets(d->device, &info, &in->lanes[l].sets[VY_SET_PROGRAM]);
+        if (result != VK_SUCCESS) {
+            code = vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
+        }
     }
-    return in->lanes[lane].block.address + offset;
+    return code;
 }
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
-                 VkPipelineLayout layout, VkCommandBuffer commands)
+static const vy_block *memory_of(const vy_instance *in, uint32_t lane)
 {
-    (void)p;
-    (void)in;
-    (void)lane;
-    (void)set;
-    (void)layout;
-    (void)commands;
+    return in->is_direct ? &in->host_block : &in->lanes[lane].block;
+}
+
+/* Only where the blocks lie in other memory: what programs are given is named in the blocks. */
+static void update(vyre_pipeline *p, vy_instance *in)
+{
+    for (uint32_t l = 0; l < in->lane_count; l++) {
+        const vy_block *memory = memory_of(in, l);
+        if (in->lanes[l].bound_serial == memory->serial) {
+            continue;
+        }
+        VkDescriptorBufferInfo buffer = {memory->buffer, 0, vy_instance_block_range(p)};
+        VkWriteDescriptorSet write = {
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = in->lanes[l].sets[VY_SET_PROGRAM],
+            .dstBinding = VY_ADDRESS_BLOCK,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+            .pBufferInfo = &buffer,
+        };
+        p->device->vk.vkUpdateDescriptorSets(p->device->device, 1, &write, 0, NULL);
+        vy_count(p->device, descriptor_writes, 1);
+        in->descriptor_writes++;
+        in->lanes[l].bound_serial = memory->serial;
+    }
+}
+
+static void bind(vyre_pipeline *p, vy_instance *in, const vy_binding_point *point,
+                 VkCommandBuffer commands)
+{
+    uint64_t region = in->is_direct ? in->region_size * point->lane : 0;
+    uint32_t offset = (uint32_t)(region + point->offset);
+    p->device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, point->layout,
+                                          0, 1, &in->lanes[point->lane].sets[VY_SET_PROGRAM], 1,
+                                          &offset);
 }
 
 const vy_binder vy_binder_address = {.name = "address",
                                      .interface = VYRE_INTERFACE_ADDRESS,
                                      .check = check,
-                                     .create = vy_binder_create_none,
-                                     .destroy = vy_binder_destroy_none,
-                                     .update = vy_binder_update_none,
-                                     .root = root,
+                                     .create = create,
+                                     .destroy = vy_binder_destroy_pool,
+                                     .update = update,
                                      .bind = bind};

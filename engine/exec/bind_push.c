@@ -1,15 +1,16 @@
 /* By descriptors that are recorded into the command buffer. */
 #include "engine/exec/bind.h"
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
-                 VkPipelineLayout layout, VkCommandBuffer commands)
+static void bind(vyre_pipeline *p, vy_instance *in, const vy_binding_point *point,
+                 VkCommandBuffer commands)
 {
     VkDescriptorBufferInfo infos[VY_MAX_WRITES];
     VkWriteDescriptorSet writes[VY_MAX_WRITES];
-    uint32_t count = vy_binder_list(p, in, lane, set, infos, writes);
+    uint32_t count = vy_binder_list(p, in, point->lane, point->set,
+                                    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, infos, writes);
     if (count) {
-        p->device->vk.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0,
-                                                count, writes);
+        p->device->vk.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                                point->layout, 0, count, writes);
         vy_count(p->device, descriptor_writes, count);
         in->descriptor_writes += count;
     }
@@ -23,5 +24,4 @@ const vy_binder vy_binder_push = {.name = "push descriptor",
                                   .create = vy_binder_create_none,
                                   .destroy = vy_binder_destroy_none,
                                   .update = vy_binder_update_none,
-                                  .root = vy_binder_no_root,
                                   .bind = bind};

@@ -1,4 +1,5 @@
-/* By descriptor sets, one for each lane, written when the buffers change. */
+/* By descriptor sets, one for each lane, written when the buffers change. Parameter blocks have
+ * dynamic offsets because drivers bind such buffers faster; theirs are 0. */
 #include "engine/exec/bind.h"
 
 #include "engine/exec/run.h"
@@ -23,19 +24,10 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
     uint32_t kind_count = list_kinds(p, kinds);
     uint32_t buffers =
         vy_limits_buffer_count(p->kernel) + (p->grid_from >= 0 ? VY_GRID_BINDINGS : 0);
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers * in->lane_count};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = in->lane_count * kind_count,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    VkResult result = d->vk.vkCreateDescriptorPool(d->device, &pool, NULL, &in->pool);
-    if (result != VK_SUCCESS) {
-        in->pool = VK_NULL_HANDLE;
-        return vy_vk_error(d, diag, result, "vkCreateDescriptorPool");
+    vyre_result code = vy_binder_create_pool(p, in, kind_count, buffers - kind_count, diag);
+    if (code != VYRE_OK) {
+        return code;
     }
-    vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)in->pool, vyre_kernel_name(p->kernel));
     VkDescriptorSetLayout layouts[VY_SET_KINDS] = {p->layouts[VYRE_INTERFACE_DESCRIPTOR].set};
     for (uint32_t k = 1; k < kind_count; k++) {
         layouts[k] = vy_runs_kernels(d)->grids[VYRE_INTERFACE_DESCRIPTOR].layout.set;
@@ -48,7 +40,7 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
             .descriptorSetCount = kind_count,
             .pSetLayouts = layouts,
         };
-        result = d->vk.vkAllocateDescriptorSets(d->device, &info, sets);
+        VkResult result = d->vk.vkAllocateDescriptorSets(d->device, &info, sets);
         if (result != VK_SUCCESS) {
             return vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
         }
@@ -59,19 +51,12 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
     return VYRE_OK;
 }
 
-static void destroy(vyre_device *device, vy_instance *in)
-{
-    if (in->pool) {
-        device->vk.vkDestroyDescriptorPool(device->device, in->pool, NULL);
-        in->pool = VK_NULL_HANDLE;
-    }
-}
-
 static void write(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set)
 {
     VkDescriptorBufferInfo infos[VY_MAX_WRITES];
     VkWriteDescriptorSet writes[VY_MAX_WRITES];
-    uint32_t count = vy_binder_list(p, in, lane, set, infos, writes);
+    uint32_t count =
+        vy_binder_list(p, in, lane, set, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, infos, writes);
     for (uint32_t i = 0; i < count; i++) {
         writes[i].dstSet = in->lanes[lane].sets[set];
     }
@@ -93,11 +78,13 @@ static void update(vyre_pipeline *p, vy_instance *in)
     }
 }
 
-static void bind(vyre_pipeline *p, vy_instance *in, uint32_t lane, vy_set_kind set,
-                 VkPipelineLayout layout, VkCommandBuffer commands)
+static void bind(vyre_pipeline *p, vy_instance *in, const vy_binding_point *point,
+                 VkCommandBuffer commands)
 {
-    p->device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
-                                          &in->lanes[lane].sets[set], 0, NULL);
+    static const uint32_t offset = 0;
+    p->device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, point->layout,
+                                          0, 1, &in->lanes[point->lane].sets[point->set], 1,
+                                          &offset);
 }
 
 const vy_binder vy_binder_set = {.name = "descriptor set",
@@ -105,7 +92,6 @@ const vy_binder vy_binder_set = {.name = "descriptor set",
                                  .is_by_handle = true,
                                  .check = vy_binder_check_all,
                                  .create = create,
-                                 .destroy = destroy,
+                                 .destroy = vy_binder_destroy_pool,
                                  .update = update,
-                                 .root = vy_binder_no_root,
                                  .bind = bind};

@@ -3,15 +3,15 @@
 
 #include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
+#include "engine/memory/mover.h"
 #include "engine/pipeline/limits.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define SET_ALIGNMENT  256u /* the most that minStorageBufferOffsetAlignment may be */
-#define MOVE_ALIGNMENT 64u
-#define MOVE_STRIDE    128u /* VY_MOVE_BLOCK_WORDS, aligned */
-#define STATE_SIZE     (VY_STATE_WORDS * sizeof(uint32_t))
+/* The most that minUniformBufferOffsetAlignment and minStorageBufferOffsetAlignment may be. */
+#define BLOCK_ALIGNMENT 256u
+#define STATE_SIZE      (VY_STATE_WORDS * sizeof(uint32_t))
 
 static uint64_t align(uint64_t value, uint64_t alignment)
 {
@@ -25,7 +25,20 @@ uint64_t vy_instance_state_readback(uint32_t lane)
 
 uint64_t vy_instance_move_offset(const vy_instance *in, uint32_t block)
 {
-    return in->moves_offset + (uint64_t)MOVE_STRIDE * block;
+    return in->moves_offset + (uint64_t)VY_MOVE_STRIDE * block;
+}
+
+uint64_t vy_instance_block_size(const vyre_pipeline *p)
+{
+    return (uint64_t)VY_PARAM_VECTOR_SIZE *
+           vy_param_vectors(p->binding_count, vyre_kernel_param_words(p->kernel));
+}
+
+uint64_t vy_instance_block_range(const vyre_pipeline *p)
+{
+    /* The engine's kernels: the grid's is the largest. */
+    uint64_t size = vy_instance_block_size(p), least = VY_GRID_BLOCK_WORDS * sizeof(uint32_t);
+    return size > least ? size : least;
 }
 
 vy_piece vy_block_piece(const vy_block *block)
@@ -348,24 +361,24 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
                                vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    in->grid_offset =
-        align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
+    in->grid_offset = align(vy_instance_block_size(p), BLOCK_ALIGNMENT);
     in->moves_offset = in->grid_offset;
     if (p->grid_from >= 0) {
         in->moves_offset =
-            align(in->grid_offset + VY_GRID_BLOCK_WORDS * sizeof(uint32_t), MOVE_ALIGNMENT);
+            align(in->grid_offset + VY_GRID_BLOCK_WORDS * sizeof(uint32_t), BLOCK_ALIGNMENT);
     }
-    uint64_t state_offset = in->moves_offset + (uint64_t)MOVE_STRIDE * move_count;
+    uint64_t state_offset = in->moves_offset + (uint64_t)VY_MOVE_STRIDE * move_count;
     if (in->host_block.buffer && state_offset <= in->state_offset) {
         return VYRE_OK;
     }
     in->state_offset = state_offset;
-    in->region_size = align(state_offset + STATE_SIZE, SET_ALIGNMENT);
-    vyre_result code = vy_block_grow(d, VY_MEMORY_TABLE, in->region_size * in->lane_count,
+    in->region_size = align(state_offset + STATE_SIZE, BLOCK_ALIGNMENT);
+    uint64_t range = vy_instance_block_range(p); /* behind the last block too */
+    vyre_result code = vy_block_grow(d, VY_MEMORY_TABLE, in->region_size * in->lane_count + range,
                                      "vyre parameters", &in->host_block, diag);
     in->is_direct = code == VYRE_OK && vy_block_is_direct(&in->host_block);
     for (uint32_t l = 0; code == VYRE_OK && !in->is_direct && l < in->lane_count; l++) {
-        code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size, "vyre parameters",
+        code = vy_block_grow(d, VY_MEMORY_DEVICE, in->region_size + range, "vyre parameters",
                              &in->lanes[l].block, diag);
     }
     if (code != VYRE_OK) {

@@ -43,6 +43,7 @@ typedef enum vy_set_kind { VY_SET_PROGRAM, VY_SET_GRID } vy_set_kind;
 typedef struct vy_lane {
     vy_block block; /* the device's copy, where it cannot read the host's */
     VkDescriptorSet sets[VY_SET_KINDS];
+    uint64_t bound_serial; /* address form: of the memory that the set was written for */
 } vy_lane;
 
 struct vy_instance {
@@ -120,6 +121,10 @@ vyre_result vy_instance_write_pass(vyre_pipeline *pipeline, vy_instance *instanc
 uint64_t vy_instance_state_readback(uint32_t lane);
 /* Where the block of the n-th transfer by a kernel lies in a lane's region. */
 uint64_t vy_instance_move_offset(const vy_instance *instance, uint32_t block);
+/* Bytes of a program's parameter block as its modules declare it; and of the largest of a lane's
+ * blocks, which is what a set of the address form binds from any offset on. */
+uint64_t vy_instance_block_size(const vyre_pipeline *pipeline);
+uint64_t vy_instance_block_range(const vyre_pipeline *pipeline);
 vy_piece vy_block_piece(const vy_block *block);
 /* The hidden buffers, in the order of VY_HIDDEN_*; the block is that of a lane. */
 void vy_instance_hidden(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,

@@ -38,21 +38,22 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
     }
 }
 
-/* `binding_count`: in the descriptor forms. */
+/* `binding_count`: in the descriptor forms, the parameter block last. */
 static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_shader *shader,
                         uint32_t binding_count, vy_judge *out, vyre_diag *diag)
 {
     if (out->pipeline) {
         return VYRE_OK;
     }
-    uint64_t bindings = ((uint64_t)1 << binding_count) - 1;
-    if (binder->interface == VYRE_INTERFACE_ADDRESS) {
-        bindings = 0;
+    vy_bound bound = {.block = VY_ADDRESS_BLOCK};
+    if (binder->interface == VYRE_INTERFACE_DESCRIPTOR) {
+        bound.block = binding_count - 1;
+        bound.storage = ((uint64_t)1 << bound.block) - 1;
+        bound.is_pushed = binder->is_pushed;
     }
     vyre_result code = VYRE_OK;
     if (!out->layout.pipeline) {
-        code = vy_layout_create(device, bindings, binder->is_pushed, shader->label, &out->layout,
-                                diag);
+        code = vy_layout_create(device, &bound, shader->label, &out->layout, diag);
     }
     return code == VYRE_OK ? vy_shader_create(device, &out->layout, shader, &out->pipeline, diag)
                            : code;

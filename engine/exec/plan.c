@@ -5,10 +5,15 @@
 
 #include "engine/exec/levels.h"
 
-enum { COMPUTE, TRANSFER, INDIRECT, HOST, OTHERS, STAGE_COUNT };
+enum { COMPUTE, TRANSFER, INDIRECT, HOST, OTHERS, UNIFORM, STAGE_COUNT };
 
-static const uint32_t stage_bits[STAGE_COUNT] = {VY_STAGE_COMPUTE, VY_STAGE_TRANSFER,
-                                                 VY_STAGE_INDIRECT, VY_STAGE_HOST, VY_STAGE_ALL};
+static const uint32_t stage_bits[STAGE_COUNT] = {VY_STAGE_COMPUTE,  VY_STAGE_TRANSFER,
+                                                 VY_STAGE_INDIRECT, VY_STAGE_HOST,
+                                                 VY_STAGE_ALL,      VY_STAGE_UNIFORM};
+/* As what comes before: reading of parameter blocks is something that kernels do. */
+static const uint32_t source_bits[STAGE_COUNT] = {VY_STAGE_COMPUTE,  VY_STAGE_TRANSFER,
+                                                  VY_STAGE_INDIRECT, VY_STAGE_HOST,
+                                                  VY_STAGE_ALL,      VY_STAGE_COMPUTE};
 
 #define BIT(memory) ((uint64_t)1 << (memory))
 
@@ -107,8 +112,8 @@ static void add_barrier(planner *p, uint32_t destinations)
             continue;
         }
         for (uint32_t source = 0; source < STAGE_COUNT; source++) {
-            barrier.src |= p->reads[source][d] | p->writes[source][d] ? stage_bits[source] : 0;
-            barrier.src_writes |= p->writes[source][d] ? stage_bits[source] : 0;
+            barrier.src |= p->reads[source][d] | p->writes[source][d] ? source_bits[source] : 0;
+            barrier.src_writes |= p->writes[source][d] ? source_bits[source] : 0;
             p->reads[source][d] = p->writes[source][d] = 0;
         }
     }
@@ -131,14 +136,18 @@ static void note(planner *p, const use *u)
     }
 }
 
+/* Parameter blocks are made visible to kernels only where they have been written. */
+static const use of_block = {UNIFORM, BIT(VY_MEM_BLOCK), 0};
+
 /* Orders a command with these uses behind what came before. */
 static void order(planner *p, const use *uses, uint32_t count)
 {
     uint32_t destinations = 0;
     bool needed = false;
     for (uint32_t i = 0; i < count; i++) {
-        destinations |= stage_bits[uses[i].stage];
-        needed = needed || needs_barrier(p, &uses[i]);
+        bool waits = needs_barrier(p, &uses[i]);
+        destinations |= waits || uses[i].stage != UNIFORM ? stage_bits[uses[i].stage] : 0;
+        needed = needed || waits;
     }
     if (needed || p->in->serialize) {
         add_barrier(p, destinations);
@@ -163,15 +172,14 @@ static uint64_t spread(const planner *p, uint32_t memory)
 static void plan_transfer(planner *p, const vy_command *transfer)
 {
     uint32_t stage = transfer->is_by_kernel ? COMPUTE : TRANSFER;
-    use u = {stage, 0, spread(p, transfer->target)};
+    use uses[2] = {{stage, 0, spread(p, transfer->target)}, of_block};
     if (transfer->kind == VY_COMMAND_COPY) {
-        u.reads = spread(p, transfer->source);
+        uses[0].reads = spread(p, transfer->source);
     }
-    u.reads |= transfer->is_by_kernel ? BIT(VY_MEM_BLOCK) : 0;
     if (transfer->target == VY_MEM_READBACK) {
-        u.writes = 0; /* its copies never overlap: none waits for another */
+        uses[0].writes = 0; /* its copies never overlap: none waits for another */
     }
-    order(p, &u, 1);
+    order(p, uses, transfer->is_by_kernel ? 2 : 1);
     if (transfer->target == VY_MEM_READBACK) {
         note(p, &(use){stage, 0, BIT(VY_MEM_READBACK)});
     }
@@ -246,9 +254,9 @@ static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
     plan_crumb(p, execution, pass);
     vy_touch touch = vy_chunk_touch(in, execution, pass);
     bool is_indirect = in->has_grid;
-    use uses[2] = {{COMPUTE, touch.reads | BIT(VY_MEM_BLOCK), touch.writes},
-                   {INDIRECT, BIT(VY_MEM_STATE), 0}};
-    order(p, uses, is_indirect ? 2 : 1);
+    use uses[3] = {
+        {COMPUTE, touch.reads, touch.writes}, of_block, {INDIRECT, BIT(VY_MEM_STATE), 0}};
+    order(p, uses, is_indirect ? 3 : 2);
     p->plan->elided += p->after_dispatch && !p->barrier_between;
     p->after_dispatch = true;
     p->barrier_between = false;
@@ -265,9 +273,9 @@ static void plan_grid(planner *p)
 {
     const vy_chunk_input *in = p->in;
     uint64_t written = ALL_STATE | BIT(VY_MEM_BLOCK);
-    use u = {COMPUTE, spread(p, in->grid) | written, written};
+    use uses[2] = {{COMPUTE, spread(p, in->grid) | written, written}, of_block};
     if (in->has_grid && in->count > 0 && in->passes > 0) {
-        order(p, &u, 1);
+        order(p, uses, 2);
         (void)push(p, VY_COMMAND_GRID);
         p->plan->moves++;
     }
@@ -282,8 +290,8 @@ static void plan_whole(planner *p)
         bindings |= in->alias[b];
     }
     uint64_t written = bindings | BIT(VY_MEM_RECORDS) | BIT(VY_MEM_SPILL);
-    use u = {COMPUTE, written | BIT(VY_MEM_BLOCK), written};
-    order(p, &u, 1);
+    use uses[2] = {{COMPUTE, written, written}, of_block};
+    order(p, uses, 2);
     vy_command *command = push(p, VY_COMMAND_WHOLE);
     if (command) {
         command->pass = in->passes;

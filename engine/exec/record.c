@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-#define PUSH_WORDS    (VY_PUSH_SIZE / sizeof(uint32_t))
-#define ADDRESS_WORDS 3u /* what the engine's own kernels read */
+#define PUSH_WORDS (VY_PUSH_SIZE / sizeof(uint32_t))
 
 typedef struct recorder {
     vyre_pipeline *pipeline;
@@ -17,9 +16,9 @@ typedef struct recorder {
     VkCommandBuffer commands;
     VkQueryPool queries;
     VkPipeline bound;
-    VkPipelineLayout bound_layout; /* whose buffers are bound */
-    uint32_t has_pushed;           /* bits of the words that are there */
-    uint32_t pushed[PUSH_WORDS];   /* layouts are alike: they stay */
+    vy_binding_point bound_point; /* what is bound; no layout: nothing */
+    uint32_t has_pushed;          /* bits of the words that are there */
+    uint32_t pushed[PUSH_WORDS];  /* layouts are alike: they stay */
 } recorder;
 
 static vy_piece at(const vy_block *block, uint64_t offset)
@@ -59,11 +58,13 @@ static vy_piece resolve(const recorder *r, uint32_t memory)
     return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0];
 }
 
-static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_set_kind set)
+/* `offset`: of the parameter block in the lane's region. */
+static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_set_kind set,
+                 uint64_t offset)
 {
-    if (r->bound_layout != layout) {
-        r->instance->binder->bind(r->pipeline, r->instance, r->lane, set, layout, r->commands);
-        r->bound_layout = layout;
+    if (r->bound_point.layout != layout || r->bound_point.offset != offset) {
+        r->bound_point = (vy_binding_point){layout, set, r->lane, offset};
+        r->instance->binder->bind(r->pipeline, r->instance, &r->bound_point, r->commands);
     }
     if (r->bound != pipeline) {
         r->pipeline->device->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
@@ -96,16 +97,12 @@ static void end_label(const recorder *r)
     }
 }
 
-/* `offset`: of the parameter block in the lane's region; `reads`: bits of the words that the module
- * reads. Only what it reads and has not is pushed: drivers work through long chains at each
- * submission. */
-static void push(recorder *r, VkPipelineLayout layout, uint64_t offset, uint32_t reads,
-                 const vy_command *command, const vy_execution *execution)
+/* `reads`: bits of the words that the module reads, none in the engine's kernels. Only what it
+ * reads and has not is pushed: drivers work through long chains at each submission. */
+static void push(recorder *r, VkPipelineLayout layout, uint32_t reads, const vy_command *command,
+                 const vy_execution *execution)
 {
     uint32_t words[PUSH_WORDS] = {0};
-    uint64_t root = r->instance->binder->root(r->instance, r->lane, offset);
-    words[VY_PUSH_ADDRESS / sizeof(uint32_t)] = (uint32_t)root;
-    words[VY_PUSH_ADDRESS / sizeof(uint32_t) + 1] = (uint32_t)(root >> 32);
     words[VY_PUSH_PASS / sizeof(uint32_t)] = command->pass;
     if (execution) {
         words[VY_PUSH_EXECUTION / sizeof(uint32_t)] = command->execution;
@@ -138,9 +135,8 @@ static void record_dispatch(recorder *r, const vy_command *command)
     const vy_execution *execution = &in->executions[command->execution];
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
-    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM);
-    push(r, layout, 0, vy_pipeline_push_words(p, in->choice, execution->segment), command,
-         execution);
+    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM, 0);
+    push(r, layout, vy_pipeline_push_words(p, in->choice, execution->segment), command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         const uint32_t *left_out = execution->left_out;
         uint32_t groups = in->launched[0] - left_out[0];
@@ -165,20 +161,19 @@ static void record_whole(recorder *r, const vy_command *command)
     const vy_execution passes = {.indices = {command->pass}};
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vyre_kernel_name(p->kernel));
-    bind(r, vy_pipeline_get(p, in->choice, 0), layout, VY_SET_PROGRAM);
-    push(r, layout, 0, vy_pipeline_push_words(p, in->choice, 0), &none, &passes);
+    bind(r, vy_pipeline_get(p, in->choice, 0), layout, VY_SET_PROGRAM, 0);
+    push(r, layout, vy_pipeline_push_words(p, in->choice, 0), &none, &passes);
     p->device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
 
-static void record_grid(recorder *r, const vy_command *command)
+static void record_grid(recorder *r)
 {
     vyre_device *device = r->pipeline->device;
     const vy_instance *in = r->instance;
     const vy_judge *kernel = &vy_runs_kernels(device)->grids[in->choice.interface];
     begin_label(r, "vyre grid");
-    bind(r, kernel->pipeline, kernel->layout.pipeline, VY_SET_GRID);
-    push(r, kernel->layout.pipeline, in->grid_offset, ADDRESS_WORDS, command, NULL);
+    bind(r, kernel->pipeline, kernel->layout.pipeline, VY_SET_GRID, in->grid_offset);
     device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
@@ -191,14 +186,13 @@ static void record_move(recorder *r, const vy_command *command)
     vy_engine_kernels *kernels = vy_runs_kernels(device);
     const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
-    bind(r, move->pipeline, move->layout.pipeline, VY_SET_PROGRAM);
     for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
         uint64_t rest = command->size - i * VY_MOVE_SIZE;
         uint64_t size = rest < VY_MOVE_SIZE ? rest : VY_MOVE_SIZE;
         uint32_t groups[3];
         vy_move_launch(&device->snapshot, (uint32_t)((size + 3) / sizeof(uint32_t)), groups);
-        push(r, move->layout.pipeline, vy_instance_move_offset(r->instance, command->block + i),
-             ADDRESS_WORDS, command, NULL);
+        bind(r, move->pipeline, move->layout.pipeline, VY_SET_PROGRAM,
+             vy_instance_move_offset(r->instance, command->block + i));
         device->vk.vkCmdDispatch(r->commands, groups[0], groups[1], groups[2]);
     }
     end_label(r);
@@ -272,7 +266,7 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
             record_whole(&r, command);
             break;
         case VY_COMMAND_GRID:
-            record_grid(&r, command);
+            record_grid(&r);
             break;
         case VY_COMMAND_FILL:
         case VY_COMMAND_COPY:
@@ -299,8 +293,8 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     static const vy_barrier between = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_COMPUTE};
     for (uint32_t s = 0; s < vy_pipeline_modules(p, in->choice); s++) {
         vy_cmd_barrier(device, commands, &between);
-        bind(&r, vy_pipeline_get(p, in->choice, s), layout, VY_SET_PROGRAM);
-        push(&r, layout, 0, vy_pipeline_push_words(p, in->choice, s), &command, NULL);
+        bind(&r, vy_pipeline_get(p, in->choice, s), layout, VY_SET_PROGRAM, 0);
+        push(&r, layout, vy_pipeline_push_words(p, in->choice, s), &command, NULL);
         device->vk.vkCmdDispatch(commands, 0, 0, 0);
     }
     vyre_interface interface = in->choice.interface;
@@ -314,8 +308,7 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
         const vy_judge *other = others[i].kernel;
         if (other) {
             vy_cmd_barrier(device, commands, &between);
-            bind(&r, other->pipeline, other->layout.pipeline, others[i].set);
-            push(&r, other->layout.pipeline, 0, ADDRESS_WORDS, &command, NULL);
+            bind(&r, other->pipeline, other->layout.pipeline, others[i].set, 0);
             device->vk.vkCmdDispatch(commands, 0, 0, 0);
         }
     }

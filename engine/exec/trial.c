@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define BLOCK_WORDS (VY_PARAM_LENGTHS + 1u)
+#define BLOCK_WORDS (4u * VECTORS)
+#define VECTORS     6u /* vy_param_vectors(1, 0) */
 /* More than any device asks of a binding's offset. */
 #define BLOCK_ALIGNMENT 256u
 
@@ -28,12 +29,13 @@ typedef struct run_state {
 static vyre_result make_set(run_state *r, vyre_diag *diag)
 {
     vyre_device *d = r->device;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2};
+    VkDescriptorPoolSize sizes[2] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1},
+                                     {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1}};
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .poolSizeCount = 2,
+        .pPoolSizes = sizes,
     };
     VkResult result = d->vk.vkCreateDescriptorPool(d->device, &pool, NULL, &r->pool);
     if (result != VK_SUCCESS) {
@@ -54,14 +56,18 @@ static vyre_result make_set(run_state *r, vyre_diag *diag)
     VkDescriptorBufferInfo buffers[2] = {
         {r->memory.buffer, 0, r->word_count * sizeof(uint32_t)},
         {r->memory.buffer, r->block_offset, BLOCK_WORDS * sizeof(uint32_t)}};
-    VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = r->set,
-        .descriptorCount = 2, /* runs on into binding 1 */
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .pBufferInfo = buffers,
-    };
-    d->vk.vkUpdateDescriptorSets(d->device, 1, &write, 0, NULL);
+    VkWriteDescriptorSet writes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = r->set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = sizes[i].type,
+            .pBufferInfo = &buffers[i],
+        };
+    }
+    d->vk.vkUpdateDescriptorSets(d->device, 2, writes, 0, NULL);
     return VYRE_OK;
 }
 
@@ -96,7 +102,8 @@ static vyre_result make_pipeline(run_state *r, vyre_diag *diag)
                         .subgroup_size = t->subgroup_size,
                         .is_native = t->is_native,
                         .label = t->label};
-    vyre_result code = vy_layout_create(r->device, 3, false, t->label, &r->layout, diag);
+    const vy_bound bound = {.storage = 1, .block = 1};
+    vyre_result code = vy_layout_create(r->device, &bound, t->label, &r->layout, diag);
     return code == VYRE_OK ? vy_shader_create(r->device, &r->layout, &shader, &r->pipeline, diag)
                            : code;
 }
@@ -104,7 +111,7 @@ static vyre_result make_pipeline(run_state *r, vyre_diag *diag)
 static vyre_result submit(run_state *r, vyre_diag *diag)
 {
     static const vy_barrier to_host = {VY_STAGE_COMPUTE, VY_STAGE_COMPUTE, VY_STAGE_HOST};
-    static const uint32_t push[VY_PUSH_SIZE / sizeof(uint32_t)] = {0};
+    static const uint32_t push[VY_PUSH_SIZE / sizeof(uint32_t)] = {0}, offset = 0;
     vyre_device *d = r->device;
     vyre_result code = vy_commands_begin(d, &r->commands, true, diag);
     if (code != VYRE_OK) {
@@ -113,7 +120,7 @@ static vyre_result submit(run_state *r, vyre_diag *diag)
     VkCommandBuffer commands = r->commands.buffer;
     d->vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
     d->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout.pipeline, 0,
-                                  1, &r->set, 0, NULL);
+                                  1, &r->set, 1, &offset);
     d->vk.vkCmdPushConstants(commands, r->layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                              sizeof push, push);
     d->vk.vkCmdDispatch(commands, r->trial->groups, 1, 1);

@@ -14,6 +14,9 @@ static uint64_t destroy(vyre_device *device, vy_transfer *t)
     vy_block_destroy(device, &t->upload);
     vy_block_destroy(device, &t->readback);
     vy_block_destroy(device, &t->blocks);
+    if (t->set.pool) {
+        device->vk.vkDestroyDescriptorPool(device->device, t->set.pool, NULL);
+    }
     vy_free(&device->allocator, t->room, t->room_size);
     vy_free(&device->allocator, t, sizeof *t);
     return size;
@@ -117,9 +120,9 @@ typedef struct recorder {
 
 static void record_move(recorder *r, const vy_part *part)
 {
-    VkDeviceAddress block = r->t->blocks.address + (uint64_t)VY_MOVE_STRIDE * r->moved;
+    uint32_t offset = VY_MOVE_STRIDE * r->moved;
     vy_moves_write(r->device, r->t, r->s, r->moved, part);
-    r->device->mover->record(r->device, &part->move, block, r->commands, &r->bound);
+    r->device->mover->record(r->device, &part->move, &r->t->set, offset, r->commands, &r->bound);
     r->moved++;
 }
 

@@ -38,6 +38,7 @@ struct vy_transfer {
     vy_commands commands[VY_TRANSFER_SLOTS]; /* all but the first are made when they are used */
     vy_block upload, readback;
     vy_block blocks; /* parameters of moves, VY_MOVE_STRIDE each, and tables */
+    vy_move_set set; /* of the blocks */
     vy_kept kept;
     void *room; /* host memory for plans */
     size_t room_size;

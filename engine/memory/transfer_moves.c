@@ -193,7 +193,9 @@ vy_moves vy_moves_plan(vyre_device *device, vy_transfer *t, const vy_steps *s)
             return none;
         }
     }
-    return vy_block_is_direct(&t->blocks) ? moves : none;
+    bool can = vy_block_is_direct(&t->blocks) &&
+               device->mover->attach(device, &t->blocks, &t->set, NULL) == VYRE_OK;
+    return can ? moves : none;
 }
 
 /* ---- Blocks and tables ----------------------------------------------------------------------- */

@@ -222,12 +222,13 @@ vyre_result vy_limits_check(const vy_snapshot *s, const vyre_kernel *kernel,
                     "use less shared memory");
     }
     uint32_t buffers = vy_limits_buffer_count(kernel);
-    if (buffers > info->max_storage_buffers) {
-        return over(diag, kernel, "maxPerStageDescriptorStorageBuffers", buffers,
+    uint32_t storage = buffers - 1; /* the parameter block is a uniform buffer */
+    if (storage > info->max_storage_buffers) {
+        return over(diag, kernel, "maxPerStageDescriptorStorageBuffers", storage,
                     info->max_storage_buffers, "use fewer buffers (hidden ones count too)");
     }
-    if (buffers > s->max_set_buffers) {
-        return over(diag, kernel, "maxDescriptorSetStorageBuffers", buffers, s->max_set_buffers,
+    if (storage > s->max_set_buffers) {
+        return over(diag, kernel, "maxDescriptorSetStorageBuffers", storage, s->max_set_buffers,
                     "use fewer buffers (hidden ones count too)");
     }
     if (buffers > s->max_stage_resources) {

@@ -9,33 +9,41 @@
 
 #define MAX_SET_BINDINGS (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
 
-vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, bool is_pushed,
-                             const char *name, vy_layout *out_layout, vyre_diag *diag)
+/* Of what is bound, as bindings of a set layout; returns how many. */
+static uint32_t list_bindings(const vy_bound *bound,
+                              VkDescriptorSetLayoutBinding list[MAX_SET_BINDINGS])
 {
-    *out_layout = (vy_layout){0};
-    VkDescriptorSetLayoutBinding list[MAX_SET_BINDINGS];
     uint32_t count = 0;
     for (uint32_t b = 0; b < MAX_SET_BINDINGS; b++) {
-        if (bindings >> b & 1) {
+        bool is_block = b == bound->block;
+        if (is_block || bound->storage >> b & 1) {
             list[count++] = (VkDescriptorSetLayoutBinding){
                 .binding = b,
-                .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                .descriptorType = !is_block          ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+                                  : bound->is_pushed ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                                                     : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
                 .descriptorCount = 1,
                 .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
             };
         }
     }
+    return count;
+}
+
+vyre_result vy_layout_create(vyre_device *device, const vy_bound *bound, const char *name,
+                             vy_layout *out_layout, vyre_diag *diag)
+{
+    *out_layout = (vy_layout){0};
+    VkDescriptorSetLayoutBinding list[MAX_SET_BINDINGS];
+    uint32_t count = list_bindings(bound, list);
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .flags = is_pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
+        .flags = bound->is_pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
         .bindingCount = count,
         .pBindings = list,
     };
-    VkResult result = VK_SUCCESS;
-    if (count) {
-        result =
-            device->vk.vkCreateDescriptorSetLayout(device->device, &set, NULL, &out_layout->set);
-    }
+    VkResult result =
+        device->vk.vkCreateDescriptorSetLayout(device->device, &set, NULL, &out_layout->set);
     if (result != VK_SUCCESS) {
         out_layout->set = VK_NULL_HANDLE;
         return vy_vk_error(device, diag, result, "vkCreateDescriptorSetLayout");
@@ -43,7 +51,7 @@ vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, bool is_pus
     VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = VY_PUSH_SIZE};
     VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = count ? 1 : 0,
+        .setLayoutCount = 1,
         .pSetLayouts = &out_layout->set,
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &push,
@@ -99,10 +107,11 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded, native_divide, native_sqrt, zero_sums;
+        VkBool32 folded, native_divide, native_sqrt, zero_sums, veiled_params;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
                    .folded = shader->is_folded,
-                   .zero_sums = device->snapshot.is_llvmpipe};
+                   .zero_sums = device->snapshot.is_llvmpipe,
+                   .veiled_params = device->snapshot.is_llvmpipe};
     choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
     VkSpecializationMapEntry entries[] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
@@ -112,6 +121,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
         {VY_SPEC_NATIVE_DIVIDE, offsetof(struct constants, native_divide), sizeof(VkBool32)},
         {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
         {VY_SPEC_ZERO_SUMS, offsetof(struct constants, zero_sums), sizeof(VkBool32)},
+        {VY_SPEC_VEILED_PARAMS, offsetof(struct constants, veiled_params), sizeof(VkBool32)},
     };
     VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
@@ -177,7 +187,7 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
-        /* The same in all variants, apart from the address of the block. */
+        /* The same in all variants. */
         uint32_t *reads = choice.is_whole ? &p->whole_push_words : &p->push_words[segment];
         *reads |= vy_kernel_push_words(shader.words, shader.word_count);
         code = vy_shader_create(p->device, &p->layouts[choice.interface], &shader,
@@ -194,9 +204,14 @@ static vyre_result make_layout(vyre_pipeline *p, vyre_interface interface, vyre_
     if (p->layouts[interface].pipeline) {
         return VYRE_OK;
     }
-    uint64_t bindings = interface == VYRE_INTERFACE_ADDRESS ? 0 : p->used_bindings;
-    return vy_layout_create(p->device, bindings, p->is_pushed, vyre_kernel_name(p->kernel),
-                            &p->layouts[interface], diag);
+    vy_bound bound = {.block = VY_ADDRESS_BLOCK};
+    if (interface == VYRE_INTERFACE_DESCRIPTOR) {
+        bound = (vy_bound){.storage = p->used_bindings,
+                           .block = p->binding_count + VY_HIDDEN_PARAMS,
+                           .is_pushed = p->is_pushed};
+    }
+    return vy_layout_create(p->device, &bound, vyre_kernel_name(p->kernel), &p->layouts[interface],
+                            diag);
 }
 
 vyre_result vy_pipeline_prepare(vyre_pipeline *p, vy_choice choice, vyre_diag *diag)

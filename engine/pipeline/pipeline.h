@@ -11,15 +11,21 @@
 typedef struct vy_instance vy_instance; /* engine/exec/instance.h */
 typedef struct vy_binder vy_binder;     /* engine/exec/bind.h */
 
-/* What every compute pipeline of the engine has. */
+/* What every compute pipeline of the engine has. All of the address form are compatible. */
 typedef struct vy_layout {
-    VkDescriptorSetLayout set; /* none in the address form */
+    VkDescriptorSetLayout set;
     VkPipelineLayout pipeline;
 } vy_layout;
 
-/* Storage buffers at the bindings whose bits are set; none: push constants only. */
-vyre_result vy_layout_create(vyre_device *device, uint64_t bindings, bool is_pushed,
-                             const char *name, vy_layout *out_layout, vyre_diag *diag);
+/* What is bound in set 0: storage buffers, and the parameter block, a uniform buffer. */
+typedef struct vy_bound {
+    uint64_t storage; /* bits of bindings */
+    uint32_t block;   /* binding */
+    bool is_pushed;   /* descriptors are recorded; else the block has a dynamic offset */
+} vy_bound;
+
+vyre_result vy_layout_create(vyre_device *device, const vy_bound *bound, const char *name,
+                             vy_layout *out_layout, vyre_diag *diag);
 void vy_layout_destroy(vyre_device *device, vy_layout *layout);
 
 typedef struct vy_shader {
@@ -69,7 +75,7 @@ struct vyre_pipeline {
     const vyre_kernel *kernel;
     uint32_t workgroup[3];
     uint32_t binding_count, segment_count;
-    uint64_t used_bindings; /* of the descriptor set, hidden ones too */
+    uint64_t used_bindings; /* storage buffers of the descriptor set, hidden ones too */
     vyre_binding_mode bindings;
     const vy_binder *binders[VY_INTERFACES]; /* NULL: not possible here */
     bool is_pushed;                          /* descriptors are recorded */

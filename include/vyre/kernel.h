@@ -16,8 +16,8 @@ typedef enum vyre_target {
 
 typedef enum vyre_interface {
     VYRE_INTERFACE_DESCRIPTOR, /* set 0, binding = index among the non-shared buffers */
-    VYRE_INTERFACE_ADDRESS /* 64-bit addresses in the parameter block, whose own address is a push
-                              constant; needs bufferDeviceAddress */
+    VYRE_INTERFACE_ADDRESS /* 64-bit addresses in the parameter block, the only thing that is bound;
+                              needs bufferDeviceAddress */
 } vyre_interface;
 
 /* Float modes that the module declares; each needs the device property of the same name, for 32 or

@@ -206,8 +206,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_import(vyre_device *device,
                                                    const vyre_import_params *params,
                                                    vyre_buffer *out_buffer, vyre_diag *diag);
 /* The VkBuffer behind a resident buffer, from byte 0; it stays the library's. Usage: STORAGE,
- * INDIRECT, VERTEX, INDEX, TRANSFER_SRC, TRANSFER_DST, and SHADER_DEVICE_ADDRESS where the device
- * has it; sharing mode EXCLUSIVE. */
+ * UNIFORM, INDIRECT, VERTEX, INDEX, TRANSFER_SRC, TRANSFER_DST, and SHADER_DEVICE_ADDRESS where the
+ * device has it; sharing mode EXCLUSIVE. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_export(vyre_device *device, vyre_buffer buffer,
                                                    VkBuffer *out_buffer, vyre_diag *diag);
 

@@ -280,6 +280,7 @@ static void test_device_limits_are_named(void **state)
     vyre_device *wide = engine_open(0);
     engine_program many = engine_build(wide, "program many\nworkgroup 1\nout a : u32[1]\n"
                                              "out b : u32[1]\nout c : u32[1]\nout d : u32[1]\n"
+                                             "out e : u32[1]\n"
                                              "kernel { a[0] = 1 b[0] = 1 c[0] = 1 d[0] = 1 }\n");
     vyre_pipeline_destroy(&many.pipeline);
     vyre_device_destroy(&wide);

@@ -238,9 +238,12 @@ static void test_report_counts_descriptor_writes(void **state)
     vyre_device_counters before = engine_counters(device);
     vyre_report report = run_mix(&p, 0);
     assert_string_equal(report.bindings, "address");
-    assert_int_equal(report.descriptor_writes, 0);
-    assert_int_equal(engine_counters(device).descriptor_writes, before.descriptor_writes);
+    assert_in_range(report.descriptor_writes, 1, 2); /* the blocks', when their memory is made */
+    assert_int_equal(engine_counters(device).descriptor_writes,
+                     before.descriptor_writes + report.descriptor_writes);
+    assert_int_equal(run_mix(&p, 0).descriptor_writes, 0);
     bind_by(device, &p, VYRE_BINDINGS_DESCRIPTOR);
+    before = engine_counters(device);
     report = run_mix(&p, 0);
     assert_string_equal(report.bindings, "push descriptor");
     assert_true(report.descriptor_writes >= 2);

@@ -108,11 +108,13 @@ static void bind_once(vyre_device *device, int form)
                                engine_host_inout(&c, 1)};
     vyre_report report = engine_run(&p, bindings, 3, NULL, 0, 1, 0);
     assert_int_equal(a * 100 + b * 10 + c, 123);
-    /* Three buffers and the parameters, once for three segments, whatever the passes. */
-    uint32_t writes = form == FORM_ADDRESS || !engine_validates() ? 0 : 4;
-    assert_int_equal(report.descriptor_writes, writes);
+    /* Three buffers and the parameters, once for three segments, whatever the passes; by addresses
+     * the parameters alone, for each chunk that may be in flight, and once for good. */
+    bool by_address = form == FORM_ADDRESS || !engine_validates();
+    uint32_t writes = report.descriptor_writes;
+    assert_in_range(writes, by_address ? 1 : 4, by_address ? 2 : 4);
     report = engine_run(&p, bindings, 3, NULL, 0, 1, 50);
-    assert_int_equal(report.descriptor_writes, writes);
+    assert_int_equal(report.descriptor_writes, by_address ? 0 : 4);
     engine_release(&p);
 }
 

@@ -404,6 +404,48 @@ static void test_switches_keep_lanes_together(void **state)
     engine_close(&device);
 }
 
+/* Loops that begin with what lies in a uniform block, and end by a comparison or by their limit. */
+static void test_loops_that_begin_with_parameters_end(void **state)
+{
+    (void)state;
+    static const vyre_binding_mode ways[] = {VYRE_BINDINGS_DESCRIPTOR, VYRE_BINDINGS_ADDRESS};
+    vyre_device *device = engine_has_no_device() ? NULL : engine_open(0);
+    if (!device) {
+        return;
+    }
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    for (uint32_t i = 0; i < (info.has_addresses ? 2u : 1u); i++) {
+        engine_program p = engine_build_bound(
+            device,
+            "program begin\nworkgroup 8\nloop_limit 10000\ngrid over o\n"
+            "param n: u32\nparam step: u32\nin a: u32[]\nout o: u32[40]\nkernel {\n"
+            "    var x = n\n    var down = 0u\n"
+            "    while x > 0u { x = x - 1u  down = down + 1u }\n"
+            "    x = n * 7u\n    var halves = 0u\n"
+            "    while x > 1u { x = x / 2u  halves = halves + 1u }\n"
+            "    x = step\n    var powers = 0u\n"
+            "    while x < 1000u { x = x * step  powers = powers + 1u }\n"
+            "    x = len(a)\n    var lengths = 0u\n"
+            "    while x > 0u { x = x - 1u  lengths = lengths + 1u }\n"
+            "    x = num_groups.x\n    var groups = 0u\n"
+            "    while x != 0u { x = x - 1u  groups = groups + 1u }\n"
+            "    o[gid.x] = down + 32u * halves + 1024u * powers + 32768u * lengths +\n"
+            "               1048576u * groups\n}\n",
+            ways[i]);
+        uint32_t params[2] = {5, 3}, a[3] = {0}, o[40];
+        vyre_binding bindings[] = {engine_host_in(a, 3), engine_host_out(o, 40)};
+        vyre_report report = engine_run(&p, bindings, 2, params, 2, 0, 0);
+        assert_int_equal(report.record.kind, VYRE_RECORD_NONE);
+        /* 5 down, 35 halved five times, 3 9 27 81 243 729, 3 elements, 5 workgroups. */
+        for (uint32_t k = 0; k < 40; k++) {
+            assert_int_equal(o[k], 5u + 32u * 5u + 1024u * 6u + 32768u * 3u + 1048576u * 5u);
+        }
+        engine_release(&p);
+    }
+    engine_close(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_widened_signs_are_seen),
         cmocka_unit_test(test_bits_beside_divisions_are_counted),
         cmocka_unit_test(test_switches_keep_lanes_together),
+        cmocka_unit_test(test_loops_that_begin_with_parameters_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

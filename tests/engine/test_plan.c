@@ -145,8 +145,9 @@ static void test_plan_reads_the_grid_before_the_passes(void **state)
     assert_int_equal(b->dst, VY_STAGE_COMPUTE);
     b = &s.plan.commands.data[3].barrier;
     assert_int_equal(b->src_writes & VY_STAGE_COMPUTE, VY_STAGE_COMPUTE);
-    assert_int_equal(b->dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
-    assert_int_equal(s.plan.commands.data[6].barrier.dst & VY_STAGE_COMPUTE, VY_STAGE_COMPUTE);
+    assert_int_equal(b->dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM | VY_STAGE_INDIRECT);
+    /* Between the passes the parameter block is as it was. */
+    assert_int_equal(s.plan.commands.data[6].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
     finish(&s);
     /* Later chunks have a block of their own, and the arguments of those before. */
     start(&s, 1);
@@ -235,6 +236,54 @@ static void test_plan_orders_transfers_with_dispatches(void **state)
     assert_int_equal(c[6].barrier.dst, VY_STAGE_TRANSFER);
     assert_int_equal(c[9].barrier.dst, VY_STAGE_HOST);
     assert_true(c[9].barrier.src_writes & VY_STAGE_TRANSFER);
+    finish(&s);
+}
+
+/* It costs where it is waited for: only behind what writes the blocks, and only once. */
+static void test_plan_shows_parameter_blocks_where_they_were_written(void **state)
+{
+    (void)state;
+    const vy_command upload = {
+        .kind = VY_COMMAND_COPY, .source = VY_MEM_HOST_BLOCK, .target = VY_MEM_BLOCK, .size = 64};
+    const vy_command fill = {.kind = VY_COMMAND_FILL, .target = 1, .size = 4, .is_by_kernel = true};
+    const vy_command prologue[] = {upload, fill};
+    setup s;
+    start(&s, 2);
+    touch(&s, 0, 1, 2);
+    touch(&s, 1, 2, 1);
+    s.input.passes = 2;
+    assert_string_equal(letters(&s), "DBDBDBD");
+    for (uint32_t i = 1; i < 7; i += 2) {
+        assert_int_equal(s.plan.commands.data[i].barrier.src, VY_STAGE_COMPUTE);
+        assert_int_equal(s.plan.commands.data[i].barrier.dst, VY_STAGE_COMPUTE);
+    }
+    s.input.prologue = &upload;
+    s.input.prologue_count = 1;
+    assert_string_equal(letters(&s), "CBDBDBDBD");
+    assert_int_equal(s.plan.commands.data[1].barrier.src, VY_STAGE_TRANSFER);
+    assert_int_equal(s.plan.commands.data[1].barrier.src_writes, VY_STAGE_TRANSFER);
+    assert_int_equal(s.plan.commands.data[1].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM);
+    assert_int_equal(s.plan.commands.data[3].barrier.dst, VY_STAGE_COMPUTE);
+    /* Kernels that move data, and the judge, have blocks there too. */
+    s.input.prologue = prologue;
+    s.input.prologue_count = 2;
+    s.input.until = 1;
+    assert_string_equal(letters(&s), "CBFBDBDBJBIBIBJ");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[1].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM);
+    for (uint32_t i = 3; i < s.plan.commands.count; i++) {
+        assert_false(c[i].kind == VY_COMMAND_BARRIER && c[i].barrier.dst & VY_STAGE_UNIFORM);
+    }
+    /* What is written after it was read waits for the reading alone. */
+    s.input.prologue_count = 0;
+    s.input.until = -1;
+    s.input.epilogue = &upload;
+    s.input.epilogue_count = 1;
+    s.input.passes = 1;
+    s.input.count = s.input.execution_count = 1;
+    assert_string_equal(letters(&s), "DBC");
+    assert_int_equal(s.plan.commands.data[1].barrier.src, VY_STAGE_COMPUTE);
+    assert_int_equal(s.plan.commands.data[1].barrier.dst, VY_STAGE_TRANSFER);
     finish(&s);
 }
 
@@ -394,7 +443,7 @@ static void test_plan_waits_at_the_borders(void **state)
     const vy_command *c = s.plan.commands.data;
     assert_int_equal(c[0].barrier.src, VY_STAGE_ALL);
     assert_int_equal(c[0].barrier.src_writes, VY_STAGE_ALL);
-    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE);
+    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM);
     assert_true(c[2].barrier.src & VY_STAGE_COMPUTE);
     assert_int_equal(c[2].barrier.dst, VY_STAGE_ALL);
     finish(&s);
@@ -588,6 +637,7 @@ int main(void)
         cmocka_unit_test(test_plan_orders_what_the_first_segment_clears),
         cmocka_unit_test(test_plan_of_a_later_chunk_waits_for_those_before),
         cmocka_unit_test(test_plan_grows_chunks_by_a_quarter),
+        cmocka_unit_test(test_plan_shows_parameter_blocks_where_they_were_written),
         cmocka_unit_test(test_plan_ends_with_what_the_host_reads_in_place),
         cmocka_unit_test(test_plan_waits_at_the_borders),
         cmocka_unit_test(test_plan_serializes_on_demand),

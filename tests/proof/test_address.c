@@ -66,9 +66,11 @@ static void give(machine *m, const world *w)
     }
 }
 
-/* The addresses of everything but the block into it, and the block's into the push constants. */
-static void give_addresses(machine *m, const world *w, uint32_t bindings, uint32_t params)
+/* The addresses of everything but the block into it; modules that use them have it elsewhere. */
+static void give_addresses(machine *m, const world *w, uint32_t bindings, uint32_t params,
+                           vyre_interface interface)
 {
+    m->block_at = interface == VYRE_INTERFACE_ADDRESS ? bindings + VY_HIDDEN_PARAMS : 0;
     uint32_t *block = w->slots[bindings + VY_HIDDEN_PARAMS];
     uint32_t at = vy_param_addresses(bindings, params);
     for (uint32_t slot = 0; slot < bindings + VY_HIDDEN_COUNT; slot++) {
@@ -79,9 +81,6 @@ static void give_addresses(machine *m, const world *w, uint32_t bindings, uint32
         block[at++] = (uint32_t)(machine_address(slot) >> 32);
     }
     assert_int_equal(at, vy_param_words(bindings, params));
-    m->push[VY_PUSH_ADDRESS / 4] = (uint32_t)machine_address(bindings + VY_HIDDEN_PARAMS);
-    m->push[VY_PUSH_ADDRESS / 4 + 1] =
-        (uint32_t)(machine_address(bindings + VY_HIDDEN_PARAMS) >> 32);
 }
 
 static void assert_valid(const uint32_t *words, uint32_t count, spv_target_env target)
@@ -175,7 +174,7 @@ static void run_execution(const vyre_kernel *kernel, vyre_interface interface, c
     assert_valid(words, count, SPV_ENV_VULKAN_1_3);
     machine_init(&m, words, count);
     give(&m, w);
-    give_addresses(&m, w, bindings, vyre_kernel_param_count(kernel));
+    give_addresses(&m, w, bindings, vyre_kernel_param_count(kernel), interface);
     m.push[VY_PUSH_PASS / 4] = PASS;
     m.push[VY_PUSH_EXECUTION / 4] = number;
     memcpy(m.push + VY_PUSH_INDICES / 4, execution->indices, sizeof execution->indices);
@@ -310,7 +309,7 @@ static void run_folded(const uint32_t *words, uint32_t word_count, uint32_t para
     assert_valid(words, word_count, SPV_ENV_VULKAN_1_2);
     machine_init(&m, words, word_count);
     give(&m, w);
-    give_addresses(&m, w, bindings, params);
+    give_addresses(&m, w, bindings, params, VYRE_INTERFACE_ADDRESS);
     memcpy(block + VY_PARAM_GROUPS, groups, sizeof groups);
     memcpy(block + VY_PARAM_ELEMENTS, counts, sizeof counts);
     block[VY_PARAM_GROUP_TOTAL] = 3;

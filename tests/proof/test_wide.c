@@ -15,7 +15,6 @@
 #include <cmocka.h>
 #include <spirv-tools/libspirv.h>
 
-#define BLOCK 0x100000000u
 /* Its lower word is near the top, so that sums carry. */
 #define X 0x37fffff000u
 #define I 0x9000000000u
@@ -64,9 +63,6 @@ static uint32_t touched_count;
 
 static uint32_t *find(uint64_t address)
 {
-    if (address >= BLOCK && address < BLOCK + sizeof block) {
-        return &block[(address - BLOCK) / 4];
-    }
     if (address >= I && address < I + sizeof indices) {
         return &indices[(address - I) / 4];
     }
@@ -100,8 +96,8 @@ static void run_words(const uint32_t *words, uint32_t count)
     machine m;
     machine_init(&m, words, count);
     m.find = find;
-    m.push[VY_PUSH_ADDRESS / 4] = (uint32_t)BLOCK;
-    m.push[VY_PUSH_ADDRESS / 4 + 1] = (uint32_t)((uint64_t)BLOCK >> 32);
+    m.buffers[VY_ADDRESS_BLOCK].words = block;
+    m.buffers[VY_ADDRESS_BLOCK].count = sizeof block / sizeof *block;
     machine_run(&m);
     machine_finish(&m);
 }

@@ -44,6 +44,7 @@ struct gpu {
     VkDevice device;
     VkQueue queue;
     uint32_t float_modes, subgroup_size;
+    uint32_t block; /* binding of the uniform block in the layouts */
     bool has_maximal;
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -164,6 +165,7 @@ static void open_memory(gpu *g)
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .size = MEMORY_SIZE,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
     assert_int_equal(g->vkCreateBuffer(g->device, &info, NULL, &g->buffer), VK_SUCCESS);
     VkMemoryRequirements needs;
@@ -196,12 +198,34 @@ static void open_memory(gpu *g)
     g->address = g->vkGetBufferDeviceAddress(g->device, &address);
 }
 
-static void open_objects(gpu *g)
+static uint32_t block_of(const form *f)
 {
+    bool has_addresses = f->options.interface == VYRE_INTERFACE_ADDRESS;
+    return has_addresses ? VY_ADDRESS_BLOCK : f->program.binding_count + VY_HIDDEN_PARAMS;
+}
+
+static VkDescriptorType type_of(const gpu *g, uint32_t binding)
+{
+    return binding == g->block ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                               : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
+static void close_layouts(gpu *g)
+{
+    g->vkDestroyDescriptorPool(g->device, g->pool, NULL);
+    g->vkDestroyPipelineLayout(g->device, g->layout, NULL);
+    g->vkDestroyDescriptorSetLayout(g->device, g->set_layout, NULL);
+}
+
+/* With a uniform block at that binding. */
+static void open_layouts(gpu *g, uint32_t block)
+{
+    close_layouts(g);
+    g->block = block;
     VkDescriptorSetLayoutBinding bindings[MAX_SLOTS];
     for (uint32_t i = 0; i < MAX_SLOTS; i++) {
-        bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
-                                                     VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+        bindings[i] =
+            (VkDescriptorSetLayoutBinding){i, type_of(g, i), 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     }
     VkDescriptorSetLayoutCreateInfo set = {.sType =
                                                VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
@@ -215,17 +239,22 @@ static void open_objects(gpu *g)
                                          .pushConstantRangeCount = 1,
                                          .pPushConstantRanges = &range};
     assert_int_equal(g->vkCreatePipelineLayout(g->device, &layout, NULL, &g->layout), 0);
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, MAX_SLOTS};
+    VkDescriptorPoolSize sizes[2] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, MAX_SLOTS - 1},
+                                     {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1}};
     VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                        .maxSets = 1,
-                                       .poolSizeCount = 1,
-                                       .pPoolSizes = &size};
+                                       .poolSizeCount = 2,
+                                       .pPoolSizes = sizes};
     assert_int_equal(g->vkCreateDescriptorPool(g->device, &pool, NULL, &g->pool), 0);
     VkDescriptorSetAllocateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = g->pool,
                                         .descriptorSetCount = 1,
                                         .pSetLayouts = &g->set_layout};
     assert_int_equal(g->vkAllocateDescriptorSets(g->device, &sets, &g->set), 0);
+}
+
+static void open_commands(gpu *g)
+{
     VkCommandPoolCreateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
     assert_int_equal(g->vkCreateCommandPool(g->device, &commands, NULL, &g->commands), 0);
@@ -247,7 +276,8 @@ gpu *gpu_open(void)
     read_properties(g);
     open_device(g);
     open_memory(g);
-    open_objects(g);
+    open_layouts(g, 0);
+    open_commands(g);
     return g;
 }
 
@@ -258,9 +288,7 @@ void gpu_close(gpu *g)
     }
     g->vkDestroyPipeline(g->device, g->pipeline, NULL);
     g->vkDestroyCommandPool(g->device, g->commands, NULL);
-    g->vkDestroyDescriptorPool(g->device, g->pool, NULL);
-    g->vkDestroyPipelineLayout(g->device, g->layout, NULL);
-    g->vkDestroyDescriptorSetLayout(g->device, g->set_layout, NULL);
+    close_layouts(g);
     g->vkDestroyBuffer(g->device, g->buffer, NULL);
     g->vkFreeMemory(g->device, g->memory, NULL);
     g->vkDestroyDevice(g->device, NULL);
@@ -295,6 +323,9 @@ void gpu_prepare(gpu *g, form *f, const gpu_spec *specs, uint32_t spec_count)
     VkSpecializationInfo special = {spec_count, entries, 4 * spec_count, values};
     f->options.float_modes = g->float_modes;
     form_emit(f);
+    if (g->block != block_of(f)) {
+        open_layouts(g, block_of(f));
+    }
     VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                        .codeSize = 4 * (size_t)f->word_count,
                                        .pCode = f->words};
@@ -312,8 +343,8 @@ void gpu_prepare(gpu *g, form *f, const gpu_spec *specs, uint32_t spec_count)
     g->vkDestroyShaderModule(g->device, info.stage.module, NULL);
 }
 
-static uint32_t write_params(gpu *g, const form *f, const gpu_buffer *buffers,
-                             const uint32_t *params, uint32_t groups, const uint32_t *offsets)
+static void write_params(gpu *g, const form *f, const gpu_buffer *buffers, const uint32_t *params,
+                         uint32_t groups, const uint32_t *offsets)
 {
     uint32_t n = f->program.binding_count, words[256] = {0};
     uint32_t volume = f->program.workgroup[0] * f->program.workgroup[1] * f->program.workgroup[2];
@@ -335,7 +366,30 @@ static uint32_t write_params(gpu *g, const form *f, const gpu_buffer *buffers,
         words[at + 1] = (uint32_t)(address >> 32);
     }
     memcpy(g->bytes + offsets[n], words, 4 * (size_t)size);
-    return 4 * size;
+}
+
+/* What is beyond the form's is bound to something. */
+static void write_set(gpu *g, const form *f, const uint32_t *offsets, const uint32_t *sizes)
+{
+    uint32_t n = f->program.binding_count;
+    VkDescriptorBufferInfo infos[MAX_SLOTS];
+    VkWriteDescriptorSet writes[MAX_SLOTS];
+    for (uint32_t i = 0; i < MAX_SLOTS; i++) {
+        bool is_used = i < n + VY_HIDDEN_COUNT;
+        infos[i] = (VkDescriptorBufferInfo){g->buffer, is_used ? offsets[i] : 0,
+                                            is_used && sizes[i] ? sizes[i] : 4};
+        if (i == g->block) {
+            infos[i].offset = offsets[n + VY_HIDDEN_PARAMS];
+            infos[i].range = VY_PARAM_VECTOR_SIZE * vy_param_vectors(n, f->program.param_words);
+        }
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = g->set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = type_of(g, i),
+                                           .pBufferInfo = &infos[i]};
+    }
+    g->vkUpdateDescriptorSets(g->device, MAX_SLOTS, writes, 0, NULL);
 }
 
 void gpu_run(gpu *g, const form *f, const gpu_buffer *buffers, const uint32_t *params,
@@ -352,24 +406,9 @@ void gpu_run(gpu *g, const form *f, const gpu_buffer *buffers, const uint32_t *p
     for (uint32_t i = 0; i < n; i++) {
         memcpy(g->bytes + offsets[i], buffers[i].data, sizes[i]);
     }
-    (void)write_params(g, f, buffers, params, groups, offsets);
-    VkDescriptorBufferInfo infos[MAX_SLOTS];
-    VkWriteDescriptorSet writes[MAX_SLOTS];
-    for (uint32_t i = 0; i < MAX_SLOTS; i++) {
-        bool is_used = i < n + VY_HIDDEN_COUNT;
-        infos[i] = (VkDescriptorBufferInfo){g->buffer, is_used ? offsets[i] : 0,
-                                            is_used && sizes[i] ? sizes[i] : 4};
-        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                           .dstSet = g->set,
-                                           .dstBinding = i,
-                                           .descriptorCount = 1,
-                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                           .pBufferInfo = &infos[i]};
-    }
-    g->vkUpdateDescriptorSets(g->device, MAX_SLOTS, writes, 0, NULL);
-    uint32_t push[VY_PUSH_SIZE / 4] = {0};
-    uint64_t block = g->address + offsets[n];
-    memcpy(push, &block, sizeof block);
+    write_params(g, f, buffers, params, groups, offsets);
+    write_set(g, f, offsets, sizes);
+    const uint32_t push[VY_PUSH_SIZE / 4] = {0};
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     assert_int_equal(g->vkBeginCommandBuffer(g->command, &begin), 0);
     g->vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, g->pipeline);

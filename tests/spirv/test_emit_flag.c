@@ -136,8 +136,7 @@ static void run(fixture *f, uint32_t segment, uint32_t flag_length, uint32_t n)
             block[at++] = (uint32_t)(machine_address(slot) >> 32);
         }
     }
-    m.push[VY_PUSH_ADDRESS / 4] = (uint32_t)machine_address(PARAMS);
-    m.push[VY_PUSH_ADDRESS / 4 + 1] = (uint32_t)(machine_address(PARAMS) >> 32);
+    m.block_at = f->interface == VYRE_INTERFACE_ADDRESS ? PARAMS - VY_ADDRESS_BLOCK : 0;
     m.push[VY_PUSH_PASS / 4] = f->pass;
     m.push[VY_PUSH_EXECUTION / 4] = f->execution;
     m.has_spec[VY_SPEC_FOLDED] = true;

@@ -72,7 +72,6 @@ static void test_only_written_buffers_are_writable(void **state)
     build(&f, "copy", VYRE_TARGET_VULKAN_1_3);
     assert_true(binding_has(&f, 0, SpvDecorationNonWritable));
     assert_false(binding_has(&f, 1, SpvDecorationNonWritable));
-    assert_true(binding_has(&f, 2, SpvDecorationNonWritable)); /* parameter block */
     form_finish(&f);
     /* Another segment writes what this one reads. */
     form_init(&f);
@@ -272,7 +271,7 @@ static void test_float_arithmetic_is_never_contracted(void **state)
     build(&f, "divide", VYRE_TARGET_VULKAN_1_3);
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpFDiv), 1);
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpSpecConstantTrue), 0);
-    assert_int_equal(judge_count(f.words, f.word_count, SpvOpSpecConstantFalse), 3);
+    assert_int_equal(judge_count(f.words, f.word_count, SpvOpSpecConstantFalse), 4);
     assert_int_equal(judge_count(f.words, f.word_count, SpvOpFunction), 4); /* two helpers */
     form_finish(&f);
 }
@@ -366,7 +365,7 @@ static void scan_for_banned(const form *f, const char *name)
                     function != GLSLstd450FClamp && function != GLSLstd450Round &&
                     function != GLSLstd450PackHalf2x16 && function != GLSLstd450UnpackHalf2x16);
         if (function == GLSLstd450Fma) {
-            assert_true(judge_count(f->words, f->word_count, SpvOpSpecConstantFalse) == 2);
+            assert_true(judge_count(f->words, f->word_count, SpvOpSpecConstantFalse) == 3);
         }
     }
 }
@@ -492,14 +491,72 @@ static void test_layout_is_only_where_the_host_sees_memory(void **state)
     (void)state;
     form f;
     build(&f, "shared", VYRE_TARGET_VULKAN_1_3);
-    uint32_t at = 0, arrays = 0;
+    uint32_t at = 0, arrays = 0, strided = 0;
     while ((at = judge_find(f.words, f.word_count, at, SpvOpTypeArray)) != 0) {
         arrays++;
-        assert_false(judge_is_decorated(f.words, f.word_count, f.words[at + 1],
-                                        SpvDecorationArrayStride, NULL));
+        strided += judge_is_decorated(f.words, f.word_count, f.words[at + 1],
+                                      SpvDecorationArrayStride, NULL);
     }
-    assert_int_equal(arrays, 3); /* the unused buffer is not there */
+    assert_int_equal(arrays, 4); /* the unused buffer is not there; the parameter block is */
+    assert_int_equal(strided, 1);
     form_finish(&f);
+}
+
+static uint32_t count_variables(const form *f, uint32_t class)
+{
+    uint32_t at = 0, count = 0;
+    while ((at = judge_find(f->words, f->word_count, at, SpvOpVariable)) != 0) {
+        count += f->words[at + 3] == class;
+    }
+    return count;
+}
+
+/* Nothing is pushed to a module that reads neither the pass nor a host loop's index. */
+static void test_parameters_are_one_uniform_block(void **state)
+{
+    (void)state;
+    /* The largest one, for what every device binds as a uniform buffer. */
+    assert_true(vy_param_vectors(VYRE_MAX_BUFFERS, 4 * VYRE_MAX_PARAMS) * VY_PARAM_VECTOR_SIZE <
+                6 * 1024);
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_interface interface = i & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
+        form f;
+        construct_begin(&f, i & 2 ? "record" : "copy");
+        f.options.interface = interface;
+        form_emit(&f);
+        uint32_t binding = interface == VYRE_INTERFACE_ADDRESS
+                               ? VY_ADDRESS_BLOCK
+                               : f.program.binding_count + VY_HIDDEN_PARAMS;
+        uint32_t id = judge_binding(f.words, f.word_count, binding), at = 0;
+        assert_int_equal(count_variables(&f, SpvStorageClassUniform), 1);
+        while ((at = judge_find(f.words, f.word_count, at, SpvOpVariable)) != 0 &&
+               f.words[at + 2] != id) {
+        }
+        assert_true(at != 0 && f.words[at + 3] == SpvStorageClassUniform);
+        bool has_storage = count_variables(&f, SpvStorageClassStorageBuffer) > 0;
+        assert_int_equal(has_storage, interface == VYRE_INTERFACE_DESCRIPTOR);
+        assert_int_equal(count_variables(&f, SpvStorageClassPushConstant), i & 2 ? 1 : 0);
+        assert_int_equal(vy_spirv_push_words(f.words, f.word_count) != 0, (i & 2) != 0);
+        form_finish(&f);
+    }
+}
+
+/* `grid over`: y and z are 1 wherever the program runs. */
+static void test_elements_are_counted_in_the_dimensions_there_are(void **state)
+{
+    (void)state;
+    for (uint32_t over = 0; over < 2; over++) {
+        form f;
+        construct_begin(&f, "agnostic");
+        f.program.grid_over = over;
+        form_emit(&f);
+        uint32_t at = 0, comparisons = 0;
+        while ((at = judge_find(f.words, f.word_count, at, SpvOpUGreaterThanEqual)) != 0) {
+            comparisons++;
+        }
+        assert_int_equal(comparisons, over ? 2 : 4); /* one is the grid's */
+        form_finish(&f);
+    }
 }
 
 static void test_types_are_declared_once(void **state)
@@ -687,6 +744,8 @@ int main(void)
         cmocka_unit_test(test_agnostic_size_is_specialised),
         cmocka_unit_test(test_tables_are_private_and_not_writable),
         cmocka_unit_test(test_layout_is_only_where_the_host_sees_memory),
+        cmocka_unit_test(test_parameters_are_one_uniform_block),
+        cmocka_unit_test(test_elements_are_counted_in_the_dimensions_there_are),
         cmocka_unit_test(test_types_are_declared_once),
         cmocka_unit_test(test_capabilities_follow_types),
         cmocka_unit_test(test_alignment_is_the_elements_size),

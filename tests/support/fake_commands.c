@@ -33,9 +33,14 @@ static void run_dispatch(const fake_command *c, const uint32_t groups[3])
     for (uint32_t b = 0; c->set && b < FAKE_MAX_BINDINGS; b++) {
         const VkDescriptorBufferInfo *info = &c->set->buffers[b];
         if (info->buffer) {
-            uint64_t rest = info->buffer->size - info->offset;
+            uint64_t offset = info->offset + (c->set->is_dynamic[b] ? c->dynamic : 0);
+            uint64_t rest = info->buffer->size - offset;
             uint64_t size = info->range == VK_WHOLE_SIZE ? rest : info->range;
-            d.bindings[b].words = (uint32_t *)(void *)bytes_of(info->buffer, info->offset);
+            if (offset > info->buffer->size || size > rest) {
+                fake_violation();
+                continue;
+            }
+            d.bindings[b].words = (uint32_t *)(void *)bytes_of(info->buffer, offset);
             d.bindings[b].count = (uint32_t)(size / sizeof(uint32_t));
         }
     }
@@ -222,9 +227,8 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdBindDescriptorSets(
     (void)point;
     (void)layout;
     (void)first;
-    (void)dynamic_count;
-    (void)dynamic;
     b->bound.set = count ? sets[0] : VK_NULL_HANDLE;
+    b->bound.dynamic = dynamic_count ? dynamic[0] : 0;
 }
 
 /* What was pushed before stays where nothing new is: as sets of the command buffer's own. */

@@ -318,6 +318,8 @@ static VKAPI_ATTR void VKAPI_CALL fake_UpdateDescriptorSets(VkDevice device, uin
             uint32_t binding = writes[w].dstBinding + i;
             if (binding < FAKE_MAX_BINDINGS) {
                 writes[w].dstSet->buffers[binding] = writes[w].pBufferInfo[i];
+                writes[w].dstSet->is_dynamic[binding] =
+                    writes[w].descriptorType == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
             }
         }
     }

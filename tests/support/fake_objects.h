@@ -24,6 +24,7 @@ typedef struct fake_command {
     VkQueryPool queries;
     VkPipeline pipeline;
     VkDescriptorSet set;
+    uint32_t dynamic; /* offset */
     uint32_t groups[3], push[FAKE_MAX_PUSH_WORDS];
 } fake_command;
 
@@ -72,6 +73,7 @@ struct VkDescriptorSetLayout_T {
 struct VkDescriptorSet_T {
     VkDescriptorSet next;
     VkDescriptorBufferInfo buffers[FAKE_MAX_BINDINGS];
+    bool is_dynamic[FAKE_MAX_BINDINGS];
 };
 struct VkDescriptorPool_T {
     fake_object object;

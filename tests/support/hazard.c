@@ -67,6 +67,8 @@ static const struct {
     [HAZARD_COMPUTE_WRITE] = {COMPUTE, true,
                               VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
                               "writes in a shader"},
+    [HAZARD_UNIFORM_READ] = {COMPUTE, false, VK_ACCESS_2_UNIFORM_READ_BIT,
+                             "reads as a uniform buffer in a shader"},
     [HAZARD_COPY_READ] = {COPY, false, VK_ACCESS_2_TRANSFER_READ_BIT, "is copied from"},
     [HAZARD_COPY_WRITE] = {COPY, true, VK_ACCESS_2_TRANSFER_WRITE_BIT, "is copied to"},
     [HAZARD_FILL_WRITE] = {FILL, true, VK_ACCESS_2_TRANSFER_WRITE_BIT, "fills"},

@@ -22,8 +22,10 @@ typedef struct definition {
     uint32_t root;      /* of a pointer: what is behind its access chains */
     uint32_t binding;   /* of a root, UINT32_MAX: none */
     uint32_t spec_id;   /* of a constant, UINT32_MAX: none */
+    uint32_t stride;    /* of an array */
     uint32_t chosen_by; /* of a label: the SpecId that branches to it where it is true */
     bool non_writable, coherent, aliased, no_contraction;
+    bool is_strided;
     bool stored, loaded, atomic; /* of a variable: how the module touches it */
 } definition;
 
@@ -95,19 +97,26 @@ static bool is_buffer(uint32_t class)
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
+/* The word of the parameter block that the access chain leads to, or UINT32_MAX. */
+static uint32_t chain_word(lint *l, const uint32_t *at)
+{
+    uint32_t vector = UINT32_MAX, component = UINT32_MAX;
+    if (at[0] >> 16 == 7 && constant(l, at[4]) == 0) {
+        vector = constant(l, at[5]);
+        component = constant(l, at[6]);
+    }
+    return vector < UINT32_MAX / 4 && component < 4 ? 4 * vector + component : UINT32_MAX;
+}
+
 /* The word of the parameter block that `id` was loaded from, or UINT32_MAX. */
 static uint32_t block_word(lint *l, uint32_t id)
 {
-    uint32_t params = l->slots[l->expect->binding_count + VY_HIDDEN_PARAMS];
-    if (!params || opcode(l, id) != SpvOpLoad) {
+    const definition *chain = opcode(l, id) == SpvOpLoad ? get(l, get(l, id)->at[3]) : NULL;
+    if (!chain || !chain->at || (chain->at[0] & 0xffff) != SpvOpAccessChain ||
+        storage_class(l, chain->root) != SpvStorageClassUniform) {
         return UINT32_MAX;
     }
-    const definition *chain = get(l, get(l, id)->at[3]);
-    if (!chain->at || (chain->at[0] & 0xffff) != SpvOpAccessChain || chain->root != params ||
-        chain->at[0] >> 16 != 6 || constant(l, chain->at[4]) != 0) {
-        return UINT32_MAX;
-    }
-    return constant(l, chain->at[5]);
+    return chain_word(l, chain->at);
 }
 
 /* The binding whose address the two words are, or UINT32_MAX. */
@@ -115,13 +124,6 @@ static uint32_t addressed_binding(lint *l, uint32_t id)
 {
     const definition *source = get(l, id);
     uint32_t bindings = l->expect->binding_count;
-    if (opcode(l, id) == SpvOpLoad) {
-        const definition *chain = get(l, source->at[3]);
-        bool is_first = chain->at && (chain->at[0] & 0xffff) == SpvOpAccessChain &&
-                        chain->at[0] >> 16 == 5 && constant(l, chain->at[4]) == 0 &&
-                        storage_class(l, chain->root) == SpvStorageClassPushConstant;
-        return is_first ? bindings + VY_HIDDEN_PARAMS : UINT32_MAX;
-    }
     if (opcode(l, id) != SpvOpCompositeConstruct || source->at[0] >> 16 != 5) {
         return UINT32_MAX;
     }
@@ -189,6 +191,10 @@ static void decorate(lint *l, const uint32_t *at, uint32_t decoration, const uin
     switch (decoration) {
     case SpvDecorationBinding:
         d->binding = *extra;
+        break;
+    case SpvDecorationArrayStride:
+        d->stride = *extra;
+        d->is_strided = true;
         break;
     case SpvDecorationSpecId:
         d->spec_id = *extra;
@@ -485,6 +491,33 @@ static bool is_stored(const lint *l, const definition *view)
     return false;
 }
 
+/* The one uniform block is the parameter block: where it belongs, of the size that is bound, and
+ * read by constant words alone. */
+static void rule_params(lint *l, const uint32_t *at)
+{
+    bool has_addresses = l->expect->interface == VYRE_INTERFACE_ADDRESS;
+    uint32_t bindings = l->expect->binding_count;
+    uint32_t op = at[0] & 0xffff;
+    if (op == SpvOpVariable && at[3] == SpvStorageClassUniform) {
+        uint32_t wanted = has_addresses ? VY_ADDRESS_BLOCK : bindings + VY_HIDDEN_PARAMS;
+        if (get(l, at[2])->binding != wanted) {
+            wrong(l, "a uniform block is at binding %u instead of %u", get(l, at[2])->binding,
+                  wanted);
+        }
+    }
+    if (op == SpvOpTypeArray && opcode(l, at[2]) == SpvOpTypeVector && get(l, at[1])->is_strided) {
+        uint32_t wanted = vy_param_vectors(bindings, l->expect->param_count);
+        if (constant(l, at[3]) != wanted || get(l, at[1])->stride != VY_PARAM_VECTOR_SIZE) {
+            wrong(l, "the parameter block has %u vectors, %u bytes apart, instead of %u",
+                  constant(l, at[3]), get(l, at[1])->stride, wanted);
+        }
+    }
+    if (op == SpvOpAccessChain && storage_class(l, get(l, at[3])->root) == SpvStorageClassUniform &&
+        chain_word(l, at) >= vy_param_words(bindings, l->expect->param_count)) {
+        wrong(l, "%%%u is no constant word of the parameter block", at[2]);
+    }
+}
+
 static void rule_variables(lint *l)
 {
     for (uint32_t id = 1; id < l->bound; id++) {
@@ -598,6 +631,7 @@ const char *vy_lint(const uint32_t *words, uint32_t count, const vy_lint_expecta
                 rule_atomic(l, words + at);
                 rule_barrier(l, words + at);
                 rule_access(l, words + at, length);
+                rule_params(l, words + at);
             }
             at += length;
         }

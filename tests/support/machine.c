@@ -235,8 +235,10 @@ static uint32_t *dereference(machine *m, uint32_t pointer, uint32_t size)
     case SpvStorageClassPhysicalStorageBuffer:
         m->access_count++;
         return dereference_address(m, address_of(m, pointer));
+    case SpvStorageClassUniform:
     case SpvStorageClassStorageBuffer: {
         uint32_t binding = decoration_of(m, variable, SpvDecorationBinding);
+        binding += storage_of(m, pointer) == SpvStorageClassUniform ? m->block_at : 0;
         assert_true(binding < MACHINE_MAX_BINDINGS);
         assert_true(word < m->buffers[binding].count);
         m->access_count++;

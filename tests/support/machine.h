@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define MACHINE_MAX_BINDINGS 32u
-#define MACHINE_PUSH_WORDS   12u
+#define MACHINE_PUSH_WORDS   10u
 #define MACHINE_MAX_SPEC     8u
 
 typedef struct machine {
@@ -18,6 +18,8 @@ typedef struct machine {
         uint32_t *words;
         uint32_t count; /* an access beyond it ends the test */
     } buffers[MACHINE_MAX_BINDINGS];
+    uint32_t block_at;                 /* added to a uniform block's binding, where buffers has
+                                          it at another place */
     uint32_t push[MACHINE_PUSH_WORDS]; /* by VY_PUSH_* / 4 */
     uint32_t workgroup[3], launched[3], local[3], local_index;
     uint32_t spec[MACHINE_MAX_SPEC]; /* by SpecId, where has_spec says so */
@@ -26,7 +28,7 @@ typedef struct machine {
     uint32_t *(*find)(uint64_t address);
     int sqrt_error;        /* units that Sqrt is off by */
     uint32_t steps;        /* instructions executed by the last run */
-    uint32_t access_count; /* loads and stores of storage buffers in the last run */
+    uint32_t access_count; /* of buffers, uniform blocks too, in the last run */
     /* Inside. */
     uint32_t bound;
     uint32_t (*values)[4];

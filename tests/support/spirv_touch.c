@@ -9,7 +9,7 @@
 
 #define DYNAMIC UINT32_MAX /* an offset that is not constant */
 
-typedef enum kind { NOTHING, DESCRIPTOR, PUSH, ROOT, BEHIND, LOST } kind;
+typedef enum kind { NOTHING, DESCRIPTOR, PUSH, BLOCK, BEHIND, LOST } kind;
 
 /* A pointer into memory `in`, `offset` bytes from its start, or a value loaded there. */
 typedef struct origin {
@@ -165,10 +165,7 @@ static origin as_pointer(origin o)
     if (!o.is_value) {
         return o;
     }
-    if (o.in == PUSH && o.offset != DYNAMIC) {
-        return (origin){.in = ROOT, .root = o.offset};
-    }
-    if (o.in == ROOT && o.offset != DYNAMIC) {
+    if (o.in == BLOCK && o.offset != DYNAMIC) {
         return (origin){.in = BEHIND, .root = o.root, .at = o.offset};
     }
     return (origin){.in = o.in == NOTHING ? NOTHING : LOST};
@@ -198,7 +195,7 @@ static void chain(reader *r, const uint32_t *w, bool has_element)
 static void touch(reader *r, uint32_t pointer, bool reads, bool writes)
 {
     static const spirv_place places[] = {
-        [DESCRIPTOR] = SPIRV_DESCRIPTOR, [ROOT] = SPIRV_ROOT, [BEHIND] = SPIRV_BEHIND};
+        [DESCRIPTOR] = SPIRV_DESCRIPTOR, [BLOCK] = SPIRV_BLOCK, [BEHIND] = SPIRV_BEHIND};
     origin o = as_pointer(get(r, pointer));
     uint32_t class = storage_class(r, pointer);
     bool is_memory = class == SpvStorageClassStorageBuffer ||
@@ -207,14 +204,14 @@ static void touch(reader *r, uint32_t pointer, bool reads, bool writes)
     if (!is_memory) {
         return;
     }
-    if (o.in != DESCRIPTOR && o.in != ROOT && o.in != BEHIND) {
+    if (o.in != DESCRIPTOR && o.in != BLOCK && o.in != BEHIND) {
         r->out->is_unknown = true;
         return;
     }
     uint32_t size = size_of(r, pointee(r, pointer));
     spirv_touch t = {.place = places[o.in],
                      .root = o.in == BEHIND ? o.root : 0,
-                     .at = o.in == ROOT ? o.root : o.at,
+                     .at = o.in == BLOCK ? o.root : o.at,
                      .reads = reads,
                      .writes = writes,
                      .begin = o.offset == DYNAMIC ? 0 : o.offset,
@@ -274,7 +271,7 @@ static void follow(reader *r, const uint32_t *w, uint32_t function)
     case SpvOpLoad: {
         origin o = as_pointer(get(r, w[3]));
         o.is_value = true;
-        if (o.in == PUSH || o.in == ROOT) {
+        if (o.in == BLOCK || o.in == PUSH) {
             set(r, w[2], o);
         } else if (o.in == LOST || o.in == BEHIND) {
             /* No address is kept there: numbers. */
@@ -371,6 +368,8 @@ static void declare(reader *r, const uint32_t *w)
         const uint32_t *binding = decoration(r, w[2], DYNAMIC, SpvDecorationBinding);
         if (w[3] == SpvStorageClassPushConstant) {
             r->origins[w[2]] = (origin){.in = PUSH};
+        } else if (binding && w[3] == SpvStorageClassUniform) {
+            r->origins[w[2]] = (origin){.in = BLOCK, .root = *binding};
         } else if (binding) {
             r->origins[w[2]] = (origin){.in = DESCRIPTOR, .at = *binding};
         }

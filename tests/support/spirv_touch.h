@@ -1,5 +1,5 @@
 /* What memory a module's entry points load, store and update, read from its words: through
- * descriptors of set 0, the address in the push constants, and addresses that lie behind that. */
+ * descriptors of set 0, and through addresses that lie in its uniform block. */
 #ifndef VY_SPIRV_TOUCH_H
 #define VY_SPIRV_TOUCH_H
 
@@ -8,17 +8,16 @@
 #include <stdint.h>
 
 typedef enum spirv_place {
-    SPIRV_DESCRIPTOR, /* binding `at` */
-    SPIRV_ROOT,       /* behind the address at byte `at` of the push constants */
-    SPIRV_BEHIND      /* behind the address at byte `at` of what the address at byte `root` of the
-                         push constants leads to */
+    SPIRV_DESCRIPTOR, /* storage buffer at binding `at` */
+    SPIRV_BLOCK,      /* uniform block at binding `at` */
+    SPIRV_BEHIND      /* behind the address at byte `at` of the uniform block at binding `root` */
 } spirv_place;
 
 typedef struct spirv_touch {
     spirv_place place;
     uint32_t root, at;
     bool reads, writes;
-    /* ROOT, and state: bytes from `begin` to `end` are touched; `end` UINT32_MAX: nobody knows. */
+    /* BLOCK, and state: bytes from `begin` to `end` are touched; `end` UINT32_MAX: nobody knows. */
     uint32_t begin, end;
     /* Of the state of a fixpoint, which words with turns are found in: 0, or 1 more than what is
      * added to the pass that is pushed to know the word, which is one of four. */

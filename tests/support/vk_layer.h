@@ -33,7 +33,8 @@ typedef struct layer_event {
     bool is_old_form; /* BARRIER by vkCmdPipelineBarrier */
     VkBuffer buffer;  /* BARRIER of a buffer alone, by vkCmdPipelineBarrier, and its families */
     uint32_t src_family, dst_family;
-    uint64_t offset, size; /* FILL, FLUSH, INVALIDATE */
+    uint64_t offset, size; /* FILL, FLUSH, INVALIDATE; DISPATCH, INDIRECT: `offset` is the dynamic
+                              one that is bound, 0 with pushed descriptors */
 } layer_event;
 
 /* Memory as the layer says it is; whatever it says, it is the device's first type that can be

@@ -1,5 +1,5 @@
 /* The layer's part about commands: each is logged as an event, and kept in its command buffer's
- * stream with what is bound and pushed at that point. What was submitted is judged once it has
+ * stream with what is bound at that point. What was submitted is judged once it has
  * ended (vk_layer_judge.c). */
 #include "tests/support/vk_layer_stream.h"
 
@@ -59,9 +59,11 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdBindDescriptorSets(
     uint32_t count, const VkDescriptorSet *list, uint32_t offset_count, const uint32_t *offsets)
 {
     layer_lock();
+    layer_count_call("vkCmdBindDescriptorSets");
     layer_stream *s = layer_stream_of(commands);
     if (s && point == VK_PIPELINE_BIND_POINT_COMPUTE && first == 0 && count > 0) {
         s->set = layer_set_of(list[0]);
+        s->dynamic = offset_count ? offsets[0] : 0;
     }
     layer_unlock();
     layer_below.vkCmdBindDescriptorSets(commands, point, layout, first, count, list, offset_count,
@@ -95,6 +97,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPushConstants(VkCommandBuffer comman
                                                           const void *values)
 {
     layer_lock();
+    layer_count_call("vkCmdPushConstants");
     layer_stream *s = layer_stream_of(commands);
     if (s && offset + size <= sizeof s->push) {
         memcpy(s->push + offset, values, size);
@@ -114,11 +117,22 @@ static void add_touch(layer_command *c, uint64_t buffer, uint64_t begin, uint64_
     }
 }
 
+static layer_piece bound_at(const layer_stream *s, uint32_t binding)
+{
+    const layer_piece *pieces = s->set ? s->set->pieces : s->pushed;
+    layer_piece bound = {.buffer = 0};
+    if (binding < LAYER_MAX_PIECES) {
+        bound = pieces[binding];
+        bound.begin += bound.is_dynamic ? s->dynamic : 0;
+        bound.end += bound.is_dynamic ? s->dynamic : 0;
+    }
+    return bound;
+}
+
 /* Descriptors say at once what is touched: sets may not change until the commands have run. */
 static void fill_dispatch(layer_stream *s, layer_command *c)
 {
     const spirv_touches *touches = &s->pipeline->touches;
-    const layer_piece *pieces = s->set ? s->set->pieces : s->pushed;
     uint32_t behind = 0;
     c->is_unknown = touches->is_unknown;
     c->has_counts = s->pipeline->has_counts;
@@ -127,19 +141,24 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
     c->params = s->pipeline->params;
     for (uint32_t i = 0; i < touches->count; i++) {
         const spirv_touch *t = &touches->list[i];
-        if (t->place != SPIRV_DESCRIPTOR) {
+        layer_piece bound = bound_at(s, t->place == SPIRV_BEHIND ? t->root : t->at);
+        if (bound.buffer == 0) {
+            c->is_unknown = true;
+        } else if (t->place == SPIRV_BEHIND) {
+            c->block = bound;
             behind++;
-        } else if (t->at < LAYER_MAX_PIECES && pieces[t->at].buffer && t->is_state) {
+        } else if (t->place == SPIRV_BLOCK) {
+            uint64_t end = t->end == UINT32_MAX ? bound.end : bound.begin + t->end;
+            c->is_unknown = c->is_unknown || t->writes || end > bound.end;
+            (void)layer_add_access(c, bound.buffer, bound.begin + t->begin, end,
+                                   HAZARD_UNIFORM_READ);
+        } else if (t->is_state) {
             uint64_t begin = 0, end = 0;
             if (spirv_state_range(t, s->push, &begin, &end)) {
-                begin += pieces[t->at].begin;
-                end += pieces[t->at].begin;
-                add_touch(c, pieces[t->at].buffer, begin, end, t);
+                add_touch(c, bound.buffer, bound.begin + begin, bound.begin + end, t);
             }
-        } else if (t->at < LAYER_MAX_PIECES && pieces[t->at].buffer) {
-            add_touch(c, pieces[t->at].buffer, pieces[t->at].begin, pieces[t->at].end, t);
         } else {
-            c->is_unknown = true;
+            add_touch(c, bound.buffer, bound.begin, bound.end, t);
         }
     }
     if (behind == 0) {
@@ -152,7 +171,7 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
         return;
     }
     for (uint32_t i = 0; i < touches->count; i++) {
-        if (touches->list[i].place != SPIRV_DESCRIPTOR) {
+        if (touches->list[i].place == SPIRV_BEHIND && c->behind_count < behind) {
             c->behind[c->behind_count++] = touches->list[i];
         }
     }
@@ -165,6 +184,7 @@ static layer_command *add_dispatch(layer_stream *s, layer_event_kind kind)
 {
     layer_event *event = layer_log(kind);
     event->pipeline = s && s->pipeline ? s->pipeline->handle : VK_NULL_HANDLE;
+    event->offset = s && s->set ? s->dynamic : 0;
     layer_command *c = add(s, kind);
     if (s && s->pipeline) {
         fill_dispatch(s, c);

@@ -61,14 +61,10 @@ static uint64_t next_address(const layer_command *c, uint64_t address, uint64_t 
 {
     for (uint32_t i = 0; i < c->behind_count; i++) {
         const spirv_touch *t = &c->behind[i];
-        uint64_t root = 0, other = 0;
-        if (t->place != SPIRV_BEHIND || t->root + sizeof root > LAYER_PUSH_SIZE) {
-            continue;
-        }
-        memcpy(&root, c->push + t->root, sizeof root);
-        const layer_buffer *block = layer_buffer_at(root);
-        if (block && read_address(block, root - block->address + t->at, &other) &&
-            other > address && other < end) {
+        uint64_t other = 0;
+        const layer_buffer *block = layer_buffer_numbered(c->block.buffer);
+        if (block && read_address(block, c->block.begin + t->at, &other) && other > address &&
+            other < end) {
             end = other;
         }
     }
@@ -163,24 +159,11 @@ static bool follow_table(const layer_buffer *block, uint64_t offset, uint32_t at
 /* What `c` touches through addresses; false: that cannot be told. */
 static bool follow_addresses(const layer_stream *s, const layer_command *c, layer_command *out)
 {
+    const layer_buffer *block = layer_buffer_numbered(c->block.buffer);
+    uint64_t offset = c->block.begin;
     for (uint32_t i = 0; i < c->behind_count; i++) {
         const spirv_touch *t = &c->behind[i];
-        uint32_t at = t->place == SPIRV_ROOT ? t->at : t->root;
-        uint64_t root = 0, address = 0;
-        if (at + sizeof root > LAYER_PUSH_SIZE) {
-            return false;
-        }
-        memcpy(&root, c->push + at, sizeof root);
-        const layer_buffer *block = layer_buffer_at(root);
-        if (!block) {
-            return false;
-        }
-        uint64_t offset = root - block->address;
-        if (t->place == SPIRV_ROOT) {
-            uint64_t end = t->end == UINT32_MAX ? block->size : offset + t->end;
-            add_range(out, block, offset + t->begin, end, t);
-            continue;
-        }
+        uint64_t address = 0;
         if (!read_address(block, offset + t->at, &address)) {
             return false;
         }

@@ -333,6 +333,16 @@ const layer_buffer *layer_buffer_of(VkBuffer handle)
     return buffer_of(handle);
 }
 
+const layer_buffer *layer_buffer_numbered(uint64_t serial)
+{
+    for (uint32_t i = 0; i < buffer_count; i++) {
+        if (buffers[i].serial == serial) {
+            return &buffers[i];
+        }
+    }
+    return NULL;
+}
+
 const layer_buffer *layer_buffer_at(VkDeviceAddress address)
 {
     for (uint32_t i = 0; i < buffer_count; i++) {

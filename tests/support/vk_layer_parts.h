@@ -152,6 +152,7 @@ typedef struct layer_buffer {
 /* Alive; under the lock, until the next call. NULL: unknown. */
 const layer_buffer *layer_buffer_of(VkBuffer handle);
 const layer_buffer *layer_buffer_at(VkDeviceAddress address);
+const layer_buffer *layer_buffer_numbered(uint64_t serial);
 /* The device's copy of a part of a buffer; false where there is none. */
 bool layer_buffer_read(const layer_buffer *buffer, uint64_t offset, void *out, size_t size);
 /* Memory types and heaps as the settings have them. */

@@ -56,6 +56,7 @@ static void clear_stream(layer_stream *s)
     s->has_addresses = false;
     memset(s->pushed, 0, sizeof s->pushed);
     memset(s->push, 0, sizeof s->push);
+    s->dynamic = 0;
 }
 
 static void free_streams(VkCommandPool pool, VkCommandBuffer handle)
@@ -374,8 +375,9 @@ void layer_write_pieces(layer_piece *pieces, const VkWriteDescriptorSet *w)
             continue;
         }
         uint64_t begin = w->pBufferInfo[i].offset, size = w->pBufferInfo[i].range;
-        pieces[binding] = (layer_piece){buffer->serial, begin,
-                                        size == VK_WHOLE_SIZE ? buffer->size : begin + size};
+        pieces[binding] = (layer_piece){
+            buffer->serial, begin, size == VK_WHOLE_SIZE ? buffer->size : begin + size,
+            w->descriptorType == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC};
     }
 }
 

@@ -7,12 +7,13 @@
 #include "tests/support/spirv_touch.h"
 #include "tests/support/vk_layer_parts.h"
 
-#define LAYER_MAX_PIECES 64u
 #define LAYER_PUSH_SIZE  256u
+#define LAYER_MAX_PIECES 64u
 
 /* Bytes of a buffer behind a binding; `buffer` 0: none. */
 typedef struct layer_piece {
     uint64_t buffer, begin, end;
+    bool is_dynamic; /* a dynamic offset is added */
 } layer_piece;
 
 typedef struct layer_set {
@@ -54,10 +55,11 @@ typedef struct layer_command {
     uint32_t bindings, params;
     hazard_access *accesses;
     uint32_t access_count;
-    /* Through addresses, known once it has run, with the push constants: allocated together. */
+    /* Through the addresses in `block`, known once it has run. */
     spirv_touch *behind;
     uint32_t behind_count;
     unsigned char *push;
+    layer_piece block;
     hazard_barrier *barriers;
     uint32_t barrier_count;
     struct layer_stream *secondary;
@@ -75,6 +77,7 @@ typedef struct layer_stream {
     VkPipeline pipeline_handle;
     const layer_set *set;
     layer_piece pushed[LAYER_MAX_PIECES]; /* where `set` is NULL */
+    uint64_t dynamic;                     /* offset with `set` */
     unsigned char push[LAYER_PUSH_SIZE];
 } layer_stream;
 
