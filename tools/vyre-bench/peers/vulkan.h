@@ -22,6 +22,7 @@ enum { PEER_SETS = 4 };
 #define PEER_BARRIERS  1u /* a memory barrier behind each step */
 #define PEER_READ_BACK 2u /* the first 16 bytes are copied to the host behind the last */
 #define PEER_TIMED     4u /* timestamps at both ends */
+#define PEER_BLOCK     8u /* parameters by a uniform block with a dynamic offset, data by address */
 
 /* One command buffer of `steps` dispatches of `groups` workgroups of 256, recorded at creation on
  * the first of PEER_SETS buffers, whose elements begin as their indices. */
