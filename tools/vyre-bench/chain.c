@@ -299,7 +299,7 @@ static vyre_result prepare_peer(chain *ch, vyre_diag *diag)
 {
     const chain_params *p = &ch->params;
     uint32_t flags = (p->no_barriers || p->steps < 2 ? 0 : PEER_BARRIERS) |
-                     (p->reads_first ? PEER_READ_BACK : 0) |
+                     (p->reads_first ? PEER_READ_BACK : 0) | (p->has_block ? PEER_BLOCK : 0) |
                      (p->is_side_by_side ? PEER_SIDE_BY_SIDE : 0) |
                      (p->measure == CHAIN_STEP ? PEER_TIMED : 0);
     return peer_chain_create(ch->bench->peer, p->groups, p->steps, flags, &ch->peer, diag);

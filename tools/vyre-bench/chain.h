@@ -22,6 +22,7 @@ typedef struct chain_params {
     bool reads_first; /* the first 16 bytes of the result reach the host */
     /* The peer's alone. */
     bool no_barriers;   /* wrong, for comparison: nothing is checked */
+    bool has_block;     /* parameters by a uniform block with a dynamic offset, data by address */
     bool records_again; /* for each submission */
     peer_wait wait;
 } chain_params;

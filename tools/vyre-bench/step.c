@@ -22,6 +22,12 @@ static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, u
         result = chain_add_peer(b, c, &list, &params, diag);
     }
     c->base = c->series_count > 1 ? 1 : 0;
+    params.way = "dispatch and memory barrier, dynamic uniform block";
+    params.has_block = true;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, &list, &params, diag);
+    }
+    params.has_block = false;
     /* What barriers come on top of. */
     params.way = "dispatch without barrier";
     params.no_barriers = true;

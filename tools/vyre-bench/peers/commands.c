@@ -130,7 +130,8 @@ struct peer_chain {
     uint32_t set_count;
     peer_buffer x[PEER_SIDE], first;
     VkDescriptorPool pool;
-    VkDescriptorSet sets[PEER_SIDE];
+    VkDescriptorSet sets[PEER_SIDE]; /* without PEER_BLOCK */
+    peer_blocks blocks;              /* with it */
     peer_commands commands;
 };
 
@@ -211,12 +212,16 @@ static vyre_result make_chain(peer_chain *chain, vyre_diag *diag)
 {
     peer *p = chain->peer;
     uint64_t size = (uint64_t)chain->count * sizeof(uint32_t);
+    bool has_block = (chain->flags & PEER_BLOCK) != 0;
+    peer_memory where = has_block ? PEER_MEMORY_ADDRESSED : PEER_MEMORY_DEVICE;
     vyre_result result = peer_buffer_create(p, 16, PEER_MEMORY_TO_HOST, &chain->first, diag);
     for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
-        result = peer_buffer_create(p, size, PEER_MEMORY_DEVICE, &chain->x[i], diag);
+        result = peer_buffer_create(p, size, where, &chain->x[i], diag);
     }
     if (result == VYRE_OK) {
-        result = create_sets(chain, diag);
+        result = has_block ? peer_blocks_create(p, chain->x, PEER_SETS, chain->count,
+                                                &chain->blocks, diag)
+                           : create_sets(chain, diag);
     }
     if (result == VYRE_OK) {
         result = fill_indices(chain, diag);
@@ -256,6 +261,7 @@ void peer_chain_destroy(peer_chain **chain)
         peer *p = old->peer;
         peer_commands_destroy(p, &old->commands);
         p->vk.vkDestroyDescriptorPool(p->device, old->pool, NULL);
+        peer_blocks_destroy(p, &old->blocks);
         for (uint32_t i = 0; i < PEER_SIDE; i++) {
             peer_buffer_destroy(p, &old->x[i]);
         }
@@ -274,11 +280,15 @@ vyre_result peer_chain_record(peer_chain *chain, uint32_t set, vyre_diag *diag)
     if (result != VYRE_OK) {
         return result;
     }
-    p->vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->step);
-    p->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
-                                  &chain->sets[set], 0, NULL);
-    p->vk.vkCmdPushConstants(commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                             sizeof chain->count, &chain->count);
+    if (chain->flags & PEER_BLOCK) {
+        peer_blocks_bind(p, &chain->blocks, set, commands);
+    } else {
+        p->vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->step);
+        p->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                      &chain->sets[set], 0, NULL);
+        p->vk.vkCmdPushConstants(commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                 sizeof chain->count, &chain->count);
+    }
     for (uint32_t i = 0; i < chain->steps; i++) {
         p->vk.vkCmdDispatch(commands, chain->groups, 1, 1);
         for (uint32_t k = 1; k <= PEER_SIDE && chain->flags & PEER_SIDE_BY_SIDE; k++) {

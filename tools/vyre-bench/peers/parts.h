@@ -15,6 +15,13 @@ typedef struct item_pipelines {
     VkPipeline all[1 + BENCH_OPCODES];
 } item_pipelines;
 
+/* Of block.comp. */
+typedef struct block_pipeline {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+} block_pipeline;
+
 struct peer {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -32,6 +39,7 @@ struct peer {
     VkPipelineLayout layout;
     VkPipeline step;      /* no handle: built without its words */
     item_pipelines items; /* made when they are first used */
+    block_pipeline block; /* so is this */
     peer_link link;
 };
 
@@ -44,6 +52,7 @@ typedef struct peer_buffer {
 
 typedef enum peer_memory {
     PEER_MEMORY_DEVICE,
+    PEER_MEMORY_ADDRESSED, /* the device's, with an address, and for uniform blocks */
     PEER_MEMORY_TO_DEVICE,
     PEER_MEMORY_TO_HOST
 } peer_memory;
@@ -78,6 +87,22 @@ uint64_t peer_commands_device_ns(peer *p, peer_commands *c);
 vyre_result peer_copy_now(peer *p, const peer_buffer *source, const peer_buffer *target,
                           uint64_t size, vyre_diag *diag);
 void peer_items_destroy_pipelines(peer *p);
+
+/* ---- block.c --------------------------------------------------------------------------------- */
+
+/* A uniform block for each of some buffers, which are ADDRESSED: their addresses and elements. All
+ * zero: none. */
+typedef struct peer_blocks {
+    peer_buffer memory;
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+} peer_blocks;
+vyre_result peer_blocks_create(peer *p, const peer_buffer *x, uint32_t buffer_count, uint32_t count,
+                               peer_blocks *out, vyre_diag *diag);
+void peer_blocks_destroy(peer *p, peer_blocks *blocks);
+/* The step on the buffer of that number: pipeline and block. */
+void peer_blocks_bind(peer *p, const peer_blocks *blocks, uint32_t which, VkCommandBuffer commands);
+void peer_block_destroy_pipeline(peer *p);
 
 /* A global memory barrier. */
 void peer_barrier(peer *p, VkCommandBuffer commands, VkPipelineStageFlags from_stage,

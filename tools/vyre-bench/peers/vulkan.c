@@ -286,6 +286,7 @@ void peer_destroy(peer **p)
     if (old && old->device) {
         (void)old->vk.vkDeviceWaitIdle(old->device);
         peer_items_destroy_pipelines(old);
+        peer_block_destroy_pipeline(old);
         old->vk.vkDestroyPipeline(old->device, old->step, NULL);
         old->vk.vkDestroyPipelineLayout(old->device, old->layout, NULL);
         old->vk.vkDestroyDescriptorSetLayout(old->device, old->set_layout, NULL);
@@ -318,11 +319,14 @@ static vyre_result bind_memory(peer *p, peer_memory where, peer_buffer *out, vyr
 {
     const VkMemoryPropertyFlags host =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    VkMemoryPropertyFlags wanted =
-        where == PEER_MEMORY_DEVICE ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : host;
+    bool is_own = where == PEER_MEMORY_DEVICE || where == PEER_MEMORY_ADDRESSED;
+    VkMemoryPropertyFlags wanted = is_own ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : host;
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryRequirements needs;
     p->vk.vkGetBufferMemoryRequirements(p->device, out->buffer, &needs);
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 .pNext = where == PEER_MEMORY_ADDRESSED ? &flags : NULL,
                                  .allocationSize = needs.size};
     /* What the host reads lies in cached memory where there is such. */
     VkMemoryPropertyFlags best =
@@ -335,7 +339,7 @@ static vyre_result bind_memory(peer *p, peer_memory where, peer_buffer *out, vyr
     if (result == VYRE_OK) {
         result = PEER_CALL(p, vkBindBufferMemory, p->device, out->buffer, out->memory, 0);
     }
-    if (result == VYRE_OK && where != PEER_MEMORY_DEVICE) {
+    if (result == VYRE_OK && !is_own) {
         result =
             PEER_CALL(p, vkMapMemory, p->device, out->memory, 0, VK_WHOLE_SIZE, 0, &out->mapped);
     }
@@ -350,6 +354,10 @@ vyre_result peer_buffer_create(peer *p, uint64_t size, peer_memory where, peer_b
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    if (where == PEER_MEMORY_ADDRESSED) {
+        info.usage |=
+            VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT;
+    }
     *out = (peer_buffer){.size = size};
     vyre_result result = PEER_CALL(p, vkCreateBuffer, p->device, &info, NULL, &out->buffer);
     if (result == VYRE_OK) {

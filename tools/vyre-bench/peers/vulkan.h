@@ -24,6 +24,7 @@ enum { PEER_SETS = 4, PEER_SIDE = 16 };
 #define PEER_TIMED     4u /* timestamps at both ends */
 /* A step is a dispatch on each of PEER_SIDE buffers, with the barrier behind all of them. */
 #define PEER_SIDE_BY_SIDE 8u
+#define PEER_BLOCK        16u /* parameters by a uniform block with a dynamic offset, data by address */
 
 /* One command buffer of `steps` dispatches of `groups` workgroups of 256, recorded at creation on
  * the first of PEER_SETS buffers, whose elements begin as their indices. */
