@@ -33,7 +33,7 @@ typedef struct vy_recorded {
     uint32_t dispatches, barriers, elided;
 } vy_recorded;
 
-#define VY_MAX_RECORDED 40u /* chunks of 1, 3, 8, ... 4096 passes, by lanes, and their ends */
+#define VY_MAX_RECORDED 40u /* chunks of 4, 8, 16, ... 4096 passes, by lanes, and their ends */
 
 /* Whose buffers: the program's, or those of a kernel of the engine's beside it. */
 typedef enum vy_set_kind { VY_SET_PROGRAM, VY_SET_GRID } vy_set_kind;

@@ -55,26 +55,36 @@ static uint32_t power_below(uint32_t value)
     return power;
 }
 
-/* Dispatches that take the device about as long as the host needs to look and to submit; where each
- * takes long, passes that are skipped do so too. NVIDIA H200: 10 us, and 2 us for a small one. */
+/* Dispatches of a few workgroups take the device 2 to 3 us, skipped or not, and the host about 10
+ * to look and to submit (NVIDIA H200). One of many workgroups counts as several, also when skipped.
+ */
+#define FIRST_DISPATCHES 4u
 #define LEAST_DISPATCHES 8u
+#define ALONE_DISPATCHES 12u
 #define MANY_GROUPS      2048u
 #define HUGE_GROUPS      16384u
 
+static uint32_t pass_weight(uint32_t execution_count, uint64_t group_count)
+{
+    uint32_t each = group_count > HUGE_GROUPS   ? ALONE_DISPATCHES
+                    : group_count > MANY_GROUPS ? 4
+                                                : 1;
+    uint32_t most = UINT32_MAX / ALONE_DISPATCHES;
+    return (execution_count < most ? execution_count : most) * each;
+}
+
 uint32_t vy_chunk_ladder(uint32_t pass, uint32_t execution_count, uint64_t group_count)
 {
-    uint32_t least = execution_count ? LEAST_DISPATCHES / execution_count : 1;
-    if (group_count > MANY_GROUPS) {
-        least = group_count > HUGE_GROUPS ? 1 : least / 4;
-    }
+    uint32_t weight = pass_weight(execution_count, group_count);
+    uint32_t least = (pass ? LEAST_DISPATCHES : FIRST_DISPATCHES) / (weight ? weight : 1);
     uint32_t most = power_below(vy_chunk_passes(execution_count));
     uint32_t passes = power_below(pass / 4 > least ? pass / 4 : least);
-    if (pass == 0) {
-        passes = 1; /* often the only one */
-    } else if (pass < VY_STATE_TURNS && least >= VY_STATE_TURNS) {
-        passes = VY_STATE_TURNS - pass; /* so that all later ones begin in the same phase */
-    }
     return passes < most ? passes : most;
+}
+
+bool vy_chunk_has_next_ahead(uint32_t pass, uint32_t execution_count, uint64_t group_count)
+{
+    return (uint64_t)pass * pass_weight(execution_count, group_count) >= ALONE_DISPATCHES;
 }
 
 static vy_command *push(planner *p, vy_command_kind kind)

@@ -128,5 +128,8 @@ uint32_t vy_chunk_passes(uint32_t execution_count);
  * before the next one does. Behind convergence what is left of a chunk and the next one only skip.
  */
 uint32_t vy_chunk_ladder(uint32_t pass, uint32_t execution_count, uint64_t group_count);
+/* Whether the next chunk is submitted while that one runs. The first ones end so soon that skipping
+ * another chunk would cost more than the host's looking. */
+bool vy_chunk_has_next_ahead(uint32_t pass, uint32_t execution_count, uint64_t group_count);
 
 #endif

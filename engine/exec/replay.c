@@ -402,13 +402,20 @@ static void join_batches(const vy_replay *r, pending *list)
     list->count = 1;
 }
 
-static bool is_any_busy(const vy_replay *r)
+/* A chunk is in flight that none is submitted ahead of: a launch goes on until it has converged, so
+ * that what would follow it is rarely needed, and the first chunks are short. */
+static bool is_alone(const vy_replay *r)
 {
+    const vy_instance *in = r->instance;
     bool is_any = false;
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
-        is_any = is_any || r->flights[l].is_busy;
+        const vy_flight *flight = &r->flights[l];
+        bool has_next =
+            !is_whole(r) &&
+            vy_chunk_has_next_ahead(flight->first_pass, in->dispatch_count, launched_groups(in));
+        is_any = is_any || (flight->is_busy && !has_next);
     }
-    return is_any;
+    return has_until(r) && is_any;
 }
 
 /* Submits as many chunks as there are lanes free, in one call. */
@@ -423,9 +430,7 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
         if (is_converged(r) && r->flights[lane].is_busy) {
             lane = (lane + 1) % VY_MAX_LANES;
         }
-        /* A launch goes on until it has converged: what would follow it is rarely needed. */
-        bool waits = is_whole(r) && has_until(r) && is_any_busy(r);
-        if (waits || r->flights[lane].is_busy || !find_next(r, &key)) {
+        if (is_alone(r) || r->flights[lane].is_busy || !find_next(r, &key)) {
             break;
         }
         code = make_ready(r, lane, &key, report, diag);

@@ -212,7 +212,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatch(vyre_pipeline *pipeline,
                                               vyre_report *out_report, vyre_diag *diag);
 
 /* Submits and returns. The ticket must be waited for, or dropped. A program with `until` goes on
- * beyond its first two chunks of passes (1 and 3 at most) only while someone polls or waits, or with
+ * beyond its first chunk of passes (at most 4) only while someone polls or waits, or with
  * vyre_device_params.driver_thread. Errors: as vyre_dispatch, of what is known by then. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatch_async(vyre_pipeline *pipeline,
                                                     const vyre_dispatch_params *params,

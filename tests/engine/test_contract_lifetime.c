@@ -39,7 +39,7 @@ static vyre_device *open_scripted(int validate)
 static const char add_text[] = "program adds\nworkgroup 1\ninout a : u32[2]\n"
                                "kernel { a[0] = a[0] + 1 }\n";
 
-/* Many passes: chunks of 1, 3, 8, ... of them, the first two in one submission. */
+/* Many passes: chunks of 4, 8, 8, ... of them, from the third one on with the next one ahead. */
 static const char long_text[] = "program counts\nworkgroup 1\nfixpoint 1000 until f\n"
                                 "inout a : u32[2]\nscratch f : u32[1]\n"
                                 "kernel { a[0] = a[0] + 1  if a[0] < 30 { f[0] = 1 } }\n";
@@ -292,13 +292,13 @@ static void test_later_submission_that_fails_waits_then_releases(void **state)
         assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag),
                          VYRE_ERROR_OUT_OF_HOST_MEMORY);
         assert_int_equal(diag.vk_result, VK_ERROR_OUT_OF_HOST_MEMORY);
-        /* Both chunks that were submitted have ended, or this would be BUSY. */
+        /* The chunk that was submitted has ended, or this would be BUSY. */
         assert_true(vy_queue_seen(device) == vy_queue_submitted(device));
     }
     assert_int_equal(borrowed[0], 0);
     assert_int_equal(engine_counters(device).parked, 0);
     assert_int_equal(vyre_buffer_download(device, buffer, 0, words, sizeof words, &diag), VYRE_OK);
-    assert_int_equal(words[0], 4); /* passes of the chunks that ran: 1 and 3 */
+    assert_int_equal(words[0], 4); /* passes of the chunk that ran */
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
     (void)engine_run(&p, host, 2, NULL, 0, 1, 0);
     assert_int_equal(borrowed[0], 30);
@@ -318,10 +318,10 @@ static void test_submission_and_wait_that_fail_park_and_tell_the_first(void **st
     vyre_binding host[] = {engine_host_inout(borrowed, 2), {.kind = VYRE_BINDING_NONE}};
     vyre_dispatch_params params = engine_params(resident, 2);
     vyre_diag diag;
-    /* The first chunk ends; the second does not, and waiting for it fails. */
-    script.reached_most = vy_queue_submitted(device) + 1;
+    /* The third chunk ends; the fourth does not, and waiting for it fails. */
+    script.reached_most = vy_queue_submitted(device) + 3;
     script.wait = VK_ERROR_OUT_OF_HOST_MEMORY;
-    script.fail_submission = script_saw.submissions + 2;
+    script.fail_submission = script_saw.submissions + 4;
     script.submission = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag),
                      VYRE_ERROR_DEVICE_OUT_OF_MEMORY);

@@ -520,9 +520,9 @@ static void test_plan_grows_chunks_by_a_quarter(void **state)
         uint64_t groups;
         uint32_t chunks[12];
     } rows[] = {
-        {1, 1, {1, 3, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16}},
-        {1, 2048, {1, 3, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16}},
-        {2, 1, {1, 3, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8}},
+        {1, 1, {4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16}},
+        {1, 2048, {4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16}},
+        {2, 1, {2, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8}},
         {3, 1, {1, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
         {8, 1, {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2}},
         {1, 2049, {1, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
@@ -552,6 +552,27 @@ static void test_plan_grows_chunks_by_a_quarter(void **state)
     assert_int_equal(vy_chunk_ladder(UINT32_MAX, 1, 1), 4096);
     assert_int_equal(vy_chunk_ladder(UINT32_MAX, 3, 1), 1024);
     assert_int_equal(vy_chunk_ladder(UINT32_MAX, 0, 0), 1);
+}
+
+/* The first chunks have none ahead of them, as long as they last no longer than the host needs. */
+static void test_plan_submits_ahead_of_later_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t executions;
+        uint64_t groups;
+        uint32_t first; /* the first pass whose chunk has the next one ahead */
+    } rows[] = {
+        {1, 1, 12},    {2, 2048, 6}, {3, 1, 4},    {5, 1, 3},     {12, 1, 1},
+        {65536, 1, 1}, {1, 2049, 3}, {3, 2049, 1}, {1, 16385, 1}, {UINT32_MAX, UINT64_MAX, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t executions = rows[i].executions;
+        uint64_t groups = rows[i].groups;
+        assert_false(vy_chunk_has_next_ahead(0, executions, groups));
+        assert_false(vy_chunk_has_next_ahead(rows[i].first - 1, executions, groups));
+        assert_true(vy_chunk_has_next_ahead(rows[i].first, executions, groups));
+        assert_true(vy_chunk_has_next_ahead(UINT32_MAX, executions, groups));
+    }
 }
 
 /* One dispatch for everything, whatever the segments are; the state comes from what it wrote. */
@@ -637,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_plan_orders_what_the_first_segment_clears),
         cmocka_unit_test(test_plan_of_a_later_chunk_waits_for_those_before),
         cmocka_unit_test(test_plan_grows_chunks_by_a_quarter),
+        cmocka_unit_test(test_plan_submits_ahead_of_later_chunks),
         cmocka_unit_test(test_plan_shows_parameter_blocks_where_they_were_written),
         cmocka_unit_test(test_plan_ends_with_what_the_host_reads_in_place),
         cmocka_unit_test(test_plan_waits_at_the_borders),

@@ -313,7 +313,7 @@ static vyre_report count_down(const engine_program *p, uint32_t from)
     params.bindings = bindings;
     params.binding_count = 2;
     params.groups[0] = 1;
-    params.passes = from < 3 ? 3 : 0; /* chunks of 1 and 2 */
+    params.passes = from < 2 ? 2 : 0; /* one chunk */
     vyre_report report = must_dispatch(p, &params);
     assert_int_equal(report.passes, from + 1);
     assert_int_equal(a[1], from + 1);
@@ -325,13 +325,13 @@ static void test_steady_until_only_submits(void **state)
     (void)state;
     NEED_OPEN(device);
     engine_program p = engine_build(device, gate_countdown_text);
-    (void)count_down(&p, 2);
+    (void)count_down(&p, 1);
     window w = begin();
     for (uint32_t i = 0; i < 3; i++) {
-        vyre_report report = count_down(&p, i);
+        vyre_report report = count_down(&p, i % 2);
         assert_int_equal(report.submissions, 1);
         assert_int_equal(report.recordings, 0);
-        assert_int_equal(report.recordings_reused, 2);
+        assert_int_equal(report.recordings_reused, 1);
     }
     expect_only(&w, 3, 0);
     engine_release(&p);
@@ -353,8 +353,8 @@ static void test_steady_until_records_each_chunk_once(void **state)
         writes += report.descriptor_writes;
     }
     vyre_device_counters c = end(&w);
-    /* 1, 2, 4, ... 64, one ahead, and the end. */
-    assert_in_range(recordings, 8, 9);
+    /* 2 passes, then 4, 8 and 16 in each of two lanes. */
+    assert_int_equal(recordings, 7);
     assert_int_equal(c.recordings, recordings);
     assert_int_equal(c.submissions, submissions);
     assert_int_equal(c.descriptor_writes, writes);

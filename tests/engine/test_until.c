@@ -151,7 +151,7 @@ static void test_until_grows_its_chunks(void **state)
     NEED_OPEN(device);
     engine_program p = engine_build(device, countdown_text);
     uint32_t a[3];
-    /* 1 + 3 + 4 + 4 + 4 passes, and a sixth chunk ahead at most. */
+    /* 2 + 4 + 4 + 4 + 4 passes, and a sixth chunk ahead at most. */
     vyre_report report = count_down(&p, 14, 0, a);
     assert_int_equal(report.passes, 15);
     assert_in_range(report.chunks, 5, 6);
@@ -166,7 +166,7 @@ static void test_until_grows_its_chunks(void **state)
     report = count_down(&p, 2, 0, a);
     assert_int_equal(layer_count(LAYER_INDIRECT), 0);
     assert_int_equal(layer_count(LAYER_DISPATCH), report.dispatches_recorded);
-    assert_in_range(report.dispatches_recorded, 2 * 4, 2 * 8);
+    assert_int_equal(report.dispatches_recorded, 2 * (2 + 4)); /* none is ahead so early */
     engine_release(&p);
 }
 
@@ -180,7 +180,7 @@ static void test_until_that_ends_in_a_chunk_submits_nothing_behind_it(void **sta
     for (int i = 0; i < 3; i++) {
         vyre_report report = count_down(&p, 0, 0, a);
         assert_int_equal(report.submissions, 1);
-        assert_int_equal(report.chunks, 2);
+        assert_int_equal(report.chunks, 1);
         assert_int_equal(report.passes, 1);
         assert_int_equal(a[1], 1);
     }
@@ -190,7 +190,7 @@ static void test_until_that_ends_in_a_chunk_submits_nothing_behind_it(void **sta
         assert_int_equal(report.passes, from + 1);
         assert_int_equal(a[0], 0);
         assert_int_equal(a[1], from + 1);
-        assert_true(report.submissions < report.chunks);
+        assert_true(report.submissions <= report.chunks);
     }
     engine_release(&p);
 }
