@@ -399,7 +399,7 @@ static void print_arguments(vy_text *out, const vy_gen_case *c, const vyre_kerne
     const uint32_t *grid = info->grid == VY_GRID_GROUPS ? info->groups : info->elements;
     if (info->grid == VY_GRID_FROM) {
         vy_text_printf(out, " --max-groups %u", vy_generate_max_groups(info));
-    } else if (info->grid != VY_GRID_OVER) {
+    } else if (info->grid != VY_GRID_OVER && info->grid != VY_GRID_OF) {
         vy_text_printf(out, " --%s %u,%u,%u", info->grid == VY_GRID_GROUPS ? "grid" : "elements",
                        grid[0], grid[1], grid[2]);
     }

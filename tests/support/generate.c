@@ -204,6 +204,11 @@ static void choose_grid(vy_gen *g)
         info->more_groups = is_flat && vy_gen_chance(g, 35) ? 1 + vy_gen_below(g, 3) : 0;
         vy_gen_mark(g, "grid from");
     }
+    /* Takes no random number: programs of other grids stay what they were. */
+    if (info->grid == VY_GRID_GROUPS && info->seed % 7 == 3) {
+        info->grid = VY_GRID_OF;
+        vy_gen_mark(g, "grid of");
+    }
     memcpy(info->groups, groups, sizeof groups);
     memcpy(info->elements, total, sizeof total);
     if (info->grid == VY_GRID_OVER || info->grid == VY_GRID_ELEMENTS) {
@@ -302,6 +307,15 @@ static void outputs(vy_gen *g)
         }
     }
     typed_line(g, "scratch again", T_U32, 1);
+    if (g->info->grid == VY_GRID_OF) {
+        const uint32_t *groups = g->info->groups;
+        uint32_t part = vy_gen_open(g, VY_PART_DECLARATION, 0);
+        vy_gen_printf(g, "grid of (len(tallies) + %u) / %u / %u, ", g->volume - 1, g->volume,
+                      groups[1] * groups[2]);
+        vy_gen_printf(g, "min(len(steady), %u), select(len(again) == 1, %u, 0)\n", groups[1],
+                      groups[2]);
+        vy_gen_close(g, part);
+    }
     if (!g->agnostic) {
         typed_line(g, "shared tile", g->tile, g->volume + vy_gen_below(g, 3));
         typed_line(g, "shared tally", g->tally, 4);

@@ -18,6 +18,7 @@ typedef enum vy_gen_grid {
     VY_GRID_GROUPS,
     VY_GRID_ELEMENTS,
     VY_GRID_OVER, /* the program's own */
+    VY_GRID_OF,   /* the program's own: groups */
     VY_GRID_FROM  /* out of the buffer `sizes`: groups, in x more_groups of them more */
 } vy_gen_grid;
 

@@ -63,6 +63,7 @@ static const char *const construct_names[] = {
     "subgroup width",
     "lane",
     "grid from",
+    "grid of",
     "typed table",
     "vector param",
     "swizzle",
