@@ -17,9 +17,11 @@ typedef struct coarsener {
     const vy_coarse_plan *plan;
     uint32_t *values; /* by instruction of the body: what it is in the copy being made */
     uint32_t *blocks; /* by block of the body: likewise */
-    uint32_t *sums;   /* by block, for each join: what is joined when it ends, so far */
-    uint32_t *loaded; /* by buffer, for each element of an invocation: its value */
-    uint32_t *stored; /* likewise: what it stores */
+    /* By block, for each join and then each buffer: what is joined when it ends, so far; the value
+     * to be stored, 0 where there is none on some way. */
+    uint32_t *sums;
+    uint32_t *loaded;                 /* by buffer, for each element of an invocation: its value */
+    uint32_t *stored;                 /* likewise: what it stores */
     uint32_t joined[VY_COARSE_JOINS]; /* of the copies before */
     VY_VEC(uint32_t) order;           /* of the blocks */
     /* In the entry block: T, and for each round the number of a block and of its first element. */
@@ -100,11 +102,38 @@ static uint32_t add_phi(coarsener *c, uint32_t block, uint32_t after, vyre_type 
     return vy_ssa_insert(c->ssa, block, after, ins);
 }
 
-/* ---- Joined operands ------------------------------------------------------------------------- */
+/* ---- What the copies leave ------------------------------------------------------------------- */
 
-static uint32_t *sum_of(coarsener *c, uint32_t block, uint32_t join)
+static uint32_t slot_count(const coarsener *c)
 {
-    return &c->sums[block * VY_COARSE_JOINS + join];
+    return VY_COARSE_JOINS + c->ssa->program->buffers.count;
+}
+
+static uint32_t *sum_of(coarsener *c, uint32_t block, uint32_t slot)
+{
+    return &c->sums[block * slot_count(c) + slot];
+}
+
+static vyre_type type_of_slot(const coarsener *c, uint32_t slot)
+{
+    if (slot < VY_COARSE_JOINS) {
+        return (vyre_type)c->plan->joins[slot].type;
+    }
+    const vy_buffer *buffer = &c->ssa->program->buffers.data[slot - VY_COARSE_JOINS];
+    return vy_element_value_type((vyre_type)buffer->type);
+}
+
+/* Whether the slot is one; vectors have no phis, and one store that every element does. */
+static bool is_slot(const coarsener *c, uint32_t slot)
+{
+    return slot < VY_COARSE_JOINS ? slot < c->plan->join_count
+                                  : c->plan->store_of[slot - VY_COARSE_JOINS] &&
+                                        vy_type_components(type_of_slot(c, slot)) == 1;
+}
+
+static uint32_t element_place(uint32_t buffer, uint32_t element)
+{
+    return buffer * VY_COARSE_MOST + element;
 }
 
 static uint32_t identity_of(coarsener *c, uint32_t join)
@@ -113,32 +142,57 @@ static uint32_t identity_of(coarsener *c, uint32_t join)
     return vy_ssa_literal(c->ssa, (vyre_type)j->type, j->identity);
 }
 
-/* What is joined when a block begins; blocks come behind those that lead to them. */
-static uint32_t begin_sum(coarsener *c, uint32_t b, uint32_t join)
+/* What a copy begins with. */
+static uint32_t first_sum(coarsener *c, uint32_t slot, uint32_t element)
+{
+    if (slot < VY_COARSE_JOINS) {
+        return c->joined[slot];
+    }
+    uint32_t buffer = slot - VY_COARSE_JOINS;
+    return c->plan->is_loaded[buffer] ? c->loaded[element_place(buffer, element)] : 0;
+}
+
+/* What there is when a block begins; blocks come behind those that lead to them. */
+static uint32_t begin_sum(coarsener *c, uint32_t b, uint32_t slot, uint32_t element)
 {
     const vy_flow *flow = &c->plan->flow;
     const uint32_t *preds = &flow->preds[flow->first_pred[b]];
     uint32_t count = flow->pred_count[b];
     if (b == 1) {
-        return c->joined[join];
+        return first_sum(c, slot, element);
     }
-    if (!count) { /* nothing leads there */
-        return identity_of(c, join);
+    if (!count) { /* nothing leads there: any value */
+        return vy_ssa_literal(c->ssa, type_of_slot(c, slot), 0);
     }
-    uint32_t value = *sum_of(c, preds[0], join), first = c->ssa->phi_edges.count;
-    bool is_same = true;
+    uint32_t value = *sum_of(c, preds[0], slot), first = c->ssa->phi_edges.count;
+    bool is_same = true, is_whole = value != 0;
     for (uint32_t i = 1; i < count; i++) {
-        is_same = is_same && *sum_of(c, preds[i], join) == value;
+        is_same = is_same && *sum_of(c, preds[i], slot) == value;
+        is_whole = is_whole && *sum_of(c, preds[i], slot) != 0;
     }
-    if (is_same) {
-        return value;
+    if (is_same || !is_whole) {
+        return is_whole ? value : 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-        vy_phi_edge edge = {c->blocks[preds[i]], *sum_of(c, preds[i], join)};
+        vy_phi_edge edge = {c->blocks[preds[i]], *sum_of(c, preds[i], slot)};
         (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
     }
-    return add_phi(c, c->blocks[b], c->ssa->blocks.data[c->blocks[b]].last,
-                   (vyre_type)c->plan->joins[join].type, first, count);
+    return add_phi(c, c->blocks[b], c->ssa->blocks.data[c->blocks[b]].last, type_of_slot(c, slot),
+                   first, count);
+}
+
+/* What stands in the slots behind a copy. */
+static void end_sums(coarsener *c, uint32_t element)
+{
+    uint32_t buffers = c->ssa->program->buffers.count;
+    for (uint32_t j = 0; j < c->plan->join_count; j++) {
+        c->joined[j] = *sum_of(c, c->plan->exit, j);
+    }
+    for (uint32_t b = 1; b < buffers; b++) {
+        if (is_slot(c, VY_COARSE_JOINS + b)) {
+            c->stored[element_place(b, element)] = *sum_of(c, c->plan->exit, VY_COARSE_JOINS + b);
+        }
+    }
 }
 
 static void add_to_sum(coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
@@ -151,11 +205,6 @@ static void add_to_sum(coarsener *c, uint32_t b, uint32_t join, uint32_t operand
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
-
-static uint32_t element_place(uint32_t buffer, uint32_t element)
-{
-    return buffer * VY_COARSE_MOST + element;
-}
 
 static uint32_t copy_phi(coarsener *c, uint32_t to, vy_ins ins)
 {
@@ -208,6 +257,8 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
     uint32_t at = element_place(ins.ref, copy->element);
     if (role == VY_COARSE_LOAD) {
         c->values[index] = c->loaded[at];
+    } else if (is_slot(c, VY_COARSE_JOINS + ins.ref)) {
+        *sum_of(c, b, VY_COARSE_JOINS + ins.ref) = c->values[ins.arg[1]];
     } else {
         c->stored[at] = c->values[ins.arg[1]];
     }
@@ -252,8 +303,8 @@ static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
     jump(c, before, c->blocks[1]);
     for (uint32_t b = 1; b < c->from->blocks.count; b++) {
         begin_block(c, c->blocks[b]);
-        for (uint32_t j = 0; copy->element != UINT32_MAX && j < c->plan->join_count; j++) {
-            *sum_of(c, b, j) = begin_sum(c, b, j);
+        for (uint32_t v = 0; copy->element != UINT32_MAX && v < slot_count(c); v++) {
+            *sum_of(c, b, v) = is_slot(c, v) ? begin_sum(c, b, v, copy->element) : 0;
         }
         uint32_t i = c->from->blocks.data[b].first;
         for (; i && !ssa->arena->failed; i = c->from->ins.data[i].next) {
@@ -261,8 +312,8 @@ static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
         }
         copy_end(c, b, copy);
     }
-    for (uint32_t j = 0; copy->element != UINT32_MAX && j < c->plan->join_count; j++) {
-        c->joined[j] = *sum_of(c, c->plan->exit, j);
+    if (copy->element != UINT32_MAX) {
+        end_sums(c, copy->element);
     }
 }
 
@@ -538,7 +589,7 @@ bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
     size_t values = (size_t)ssa->ins.count + plan.form.ins.count, blocks = ssa->blocks.count;
     c.values = vy_arena_alloc(scratch, values, sizeof *c.values);
     c.blocks = vy_arena_alloc(scratch, blocks, sizeof *c.blocks);
-    c.sums = vy_arena_alloc(scratch, blocks * VY_COARSE_JOINS, sizeof *c.sums);
+    c.sums = vy_arena_alloc(scratch, blocks * slot_count(&c), sizeof *c.sums);
     c.loaded = vy_arena_alloc(scratch, elements, sizeof *c.loaded);
     c.stored = vy_arena_alloc(scratch, elements, sizeof *c.stored);
     if (ssa->arena->failed || scratch->failed) {

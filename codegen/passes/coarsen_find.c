@@ -1,6 +1,6 @@
 /* Whether a segment is made coarse, and what becomes wide in it: loads at gid.x of what the segment
- * does not change before, the one store at gid.x that every element does, and atomics of one place
- * whose old values nobody reads. Reads the form alone. */
+ * does not change before, stores at gid.x that leave a value of every element, and atomics of one
+ * place whose old values nobody reads. Reads the form alone. */
 #include "codegen/passes/coarsen_parts.h"
 
 /* Of all copies together: more costs registers, and such bodies do not wait for memory. */
@@ -21,7 +21,7 @@ typedef struct buffer_use {
     uint32_t stores, other_stores; /* likewise */
     uint32_t atomics, joinable;
     uint32_t last_load, first_store; /* at gid.x: places in the order of instructions */
-    uint32_t store;                  /* an instruction */
+    uint32_t store;                  /* an instruction: one of them */
     uint8_t atomic;
     bool has_same_atomic;
 } buffer_use;
@@ -32,6 +32,7 @@ typedef struct finder {
     uint8_t *kinds; /* by instruction */
     bool *is_used;  /* by instruction: its value */
     buffer_use *uses;
+    bool *is_stored;    /* by block: whether an element has stored when it ends, of one buffer */
     uint32_t place;     /* in the walk */
     uint32_t wide, far; /* accesses that become wide; accesses at places that data says */
     bool has_stores;
@@ -267,12 +268,43 @@ static bool can_load(const buffer_use *use)
             (!use->other_stores && !use->other_loads && use->last_load < use->first_store));
 }
 
-/* The store goes to the end. */
-static bool can_store(const finder *f, const buffer_use *use)
+/* Whether every element has a value for the buffer in the end: `is_known` from the beginning. */
+static bool is_always_stored(const finder *f, uint32_t buffer, bool is_known)
 {
-    return use->stores == 1 && !use->other_stores && !use->other_loads && !use->atomics &&
-           (!use->loads || use->last_load < use->first_store) &&
-           is_certain(f, f->ssa->ins.data[use->store].block);
+    const vy_ssa *ssa = f->ssa;
+    const vy_flow *flow = &f->plan->flow;
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        bool has = b > 1 || is_known;
+        for (uint32_t i = 0; i < flow->pred_count[b]; i++) {
+            has = has && f->is_stored[flow->preds[flow->first_pred[b] + i]];
+        }
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            has = has || (ssa->ins.data[i].op == VY_SSA_STORE && ssa->ins.data[i].ref == buffer);
+        }
+        f->is_stored[b] = has;
+    }
+    return f->is_stored[f->plan->exit];
+}
+
+/* Whether what was loaded may be stored again and leaves the same bits. */
+static bool keeps_bits(vyre_type type)
+{
+    return vy_type_is_integer(type) || type == VYRE_TYPE_F32 || type == VYRE_TYPE_F64;
+}
+
+/* Stores go to the end as one of the last value. Where the buffer is loaded too, an element that
+ * stores nothing may store what it has loaded: nobody else touches it. */
+static bool can_store(const finder *f, uint32_t buffer)
+{
+    const buffer_use *use = &f->uses[buffer];
+    vyre_type type = (vyre_type)f->ssa->program->buffers.data[buffer].type;
+    if (!use->stores || use->other_stores || use->other_loads || use->atomics ||
+        (use->loads && use->last_load > use->first_store)) {
+        return false;
+    }
+    return vy_type_components(type) == 1
+               ? is_always_stored(f, buffer, can_load(use) && keeps_bits(type))
+               : use->stores == 1 && is_certain(f, f->ssa->ins.data[use->store].block);
 }
 
 /* Streams, by the width of the widest. */
@@ -283,7 +315,7 @@ static void find_streams(finder *f)
     uint32_t most = 0;
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         const buffer_use *use = &f->uses[b];
-        uint32_t size = can_load(use) || can_store(f, use) ? stream_size(program, b) : 0;
+        uint32_t size = can_load(use) || can_store(f, b) ? stream_size(program, b) : 0;
         most = size > most ? size : most;
     }
     if (!most) {
@@ -296,7 +328,7 @@ static void find_streams(finder *f)
             continue;
         }
         plan->is_loaded[b] = can_load(use);
-        plan->store_of[b] = can_store(f, use) ? use->store : 0;
+        plan->store_of[b] = can_store(f, b) ? use->store : 0;
         f->wide += plan->is_loaded[b] ? 1u : 0u;
         f->wide += plan->store_of[b] ? 1u : 0u;
         if (plan->is_loaded[b] || plan->store_of[b]) {
@@ -319,7 +351,7 @@ static bool give_role(finder *f, uint32_t index)
         plan->roles[index] = VY_COARSE_LOAD;
         return true;
     }
-    if (ins->op == VY_SSA_STORE && plan->store_of[ins->ref] == index) {
+    if (ins->op == VY_SSA_STORE && plan->store_of[ins->ref]) { /* all are at gid.x */
         plan->roles[index] = VY_COARSE_STORE;
         return true;
     }
@@ -417,6 +449,7 @@ bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
     f.kinds = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.kinds);
     f.is_used = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.is_used);
     f.uses = vy_arena_alloc(scratch, buffers, sizeof *f.uses);
+    f.is_stored = vy_arena_alloc(scratch, ssa->blocks.count, sizeof *f.is_stored);
     out_plan->roles = vy_arena_alloc(scratch, ssa->ins.count, sizeof *out_plan->roles);
     out_plan->join_of = vy_arena_alloc(scratch, ssa->ins.count, sizeof *out_plan->join_of);
     out_plan->is_loaded = vy_arena_alloc(scratch, buffers, sizeof *out_plan->is_loaded);

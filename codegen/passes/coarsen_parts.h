@@ -42,7 +42,7 @@ typedef struct vy_coarse_plan {
     uint8_t *roles;     /* by instruction: vy_coarse_role */
     uint8_t *join_of;   /* by instruction */
     bool *is_loaded;    /* by buffer: loads at gid.x are wide */
-    uint32_t *store_of; /* by buffer: the one store, which is wide, or 0 */
+    uint32_t *store_of; /* by buffer: a store, where the last one's value is stored wide; or 0 */
     vy_coarse_join joins[VY_COARSE_JOINS];
     uint32_t join_count;
 } vy_coarse_plan;

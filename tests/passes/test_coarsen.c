@@ -16,6 +16,7 @@
 #define HEAD                                                                                       \
     "program t\nworkgroup 64\nin x : u32[]\nin f : f32[]\nin m : u8[]\nin d : f64[]\n"             \
     "in v : u32x4[]\ninout y : u32[]\ninout g : f32[]\ninout k : i32[8]\nout w : u32x2[]\n"        \
+    "inout q : bool[]\ninout h : f16[]\n"                                                          \
     "param p : u32\n"
 
 static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
@@ -56,7 +57,7 @@ static void test_coarse_forms_match_stored_ones(void **state)
     }
 }
 
-/* Bindings: x 1, f 2, m 4, d 8, v 16, y 32, g 64, k 128, w 256. */
+/* Bindings: x 1, f 2, m 4, d 8, v 16, y 32, g 64, k 128, w 256, q 512, h 1024. */
 typedef struct row {
     const char *statements;
     uint32_t elements;
@@ -89,8 +90,19 @@ static const row rows[] = {
     /* In place: the load comes before the store. */
     {"y[gid.x] = y[gid.x] + 1", 4, 32, 1, 1, 0},
     {"y[gid.x] = 1\ng[gid.x] = f32(y[gid.x])", 0, 0, 0, 0, 0},
-    {"let a = y[gid.x]\nif a > 3 { y[gid.x] = x[gid.x] }", 4, 33, 2, 0, 0},
-    {"if x[gid.x] > 3 { y[gid.x] = 1 }\ny[gid.x] = 2", 0, 0, 0, 0, 0},
+    {"let a = y[gid.x]\nif a > 3 { y[gid.x] = x[gid.x] }", 4, 33, 2, 1, 0},
+    /* Bits would not stay: any number but 0 is true. */
+    {"let a = q[gid.x]\nif x[gid.x] > 3 { q[gid.x] = !a }", 4, 513, 2, 0, 0},
+    {"let a = h[gid.x]\nif x[gid.x] > 3 { h[gid.x] = a + 1.0h }", 4, 1025, 2, 0, 0},
+    {"let a = g[gid.x]\nif a > 1.0 { g[gid.x] = f[gid.x] }", 4, 66, 2, 1, 0},
+    {"if x[gid.x] > 3 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
+    {"if x[gid.x] > 3 { y[gid.x] = 7 } else { if f[gid.x] > 1.0 { y[gid.x] = 8 } else {\n"
+     "y[gid.x] = x[gid.x] } }",
+     4, 35, 2, 1, 0},
+    {"if x[gid.x] > 3 { y[gid.x] = 7 } else { if f[gid.x] > 1.0 { y[gid.x] = 8 } }", 4, 3, 2, 0, 0},
+    {"y[gid.x] = 1\nif x[gid.x] > 3 { y[gid.x] = 2 }", 4, 33, 1, 1, 0},
+    {"if x[gid.x] > 3 { w[gid.x] = u32x2(1, p) } else { w[gid.x] = u32x2(2, p) }", 4, 1, 1, 0, 0},
+    {"if x[gid.x] > 3 { y[gid.x] = 1 }\ny[gid.x] = 2", 4, 33, 1, 1, 0},
     {"y[gid.x] = x[gid.x]\ny[0] = 5", 0, 0, 0, 0, 0},
     {"let a = y[p]\ny[gid.x] = x[gid.x] + a", 0, 0, 0, 0, 0},
     {"let a = k[p]\ny[gid.x] = x[gid.x] + u32(a)", 4, 33, 1, 1, 0},
@@ -102,7 +114,7 @@ static const row rows[] = {
     {"if gid.x < len(x) && x[gid.x] > 3 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
     {"var a = x[gid.x]\nif gid.x < p { a = 7 }\ny[gid.x] = a", 4, 33, 1, 1, 0},
     /* Half of the elements would run one by one. */
-    {"if gid.x < p { y[gid.x] = x[gid.x] } else { y[gid.x] = 3 }", 4, 1, 1, 0, 0},
+    {"if gid.x < p { y[gid.x] = x[gid.x] } else { y[gid.x] = 3 }", 4, 33, 1, 1, 0},
     {"if gid.x < 100 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
     /* Neighbours read and write side by side already. */
     {"y[gid.x] = x[gid.x + 1]", 0, 0, 0, 0, 0},
