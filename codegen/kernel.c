@@ -235,6 +235,23 @@ const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel)
     return NULL;
 }
 
+const char *vy_kernel_persistent_hindrance(const vyre_kernel *kernel)
+{
+    if (kernel->segment_count == 0) {
+        return "the program has no statements";
+    }
+    if (kernel->grid_from >= 0) {
+        return "the device reads the grid from a buffer (`grid from`)";
+    }
+    if (kernel->until >= 0) {
+        return "passes end by `until`";
+    }
+    if (!kernel->is_new_target) {
+        return "the kernel is for Vulkan 1.2, whose memory model orders nothing beyond a workgroup";
+    }
+    return NULL;
+}
+
 uint32_t vy_kernel_whole_words(const vyre_kernel *kernel)
 {
     return kernel->until >= 0 ? 2u : 0u;

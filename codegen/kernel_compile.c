@@ -23,7 +23,7 @@ typedef struct compiler {
     vy_access *access;       /* by segment */
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
-    bool is_wide, is_whole, is_unchecked;
+    bool is_wide, is_whole, is_persistent, is_unchecked;
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
 } compiler;
@@ -130,16 +130,20 @@ static uint64_t overlapping_bindings(const vyre_program *program)
     return bindings;
 }
 
-static vyre_result emit(compiler *c, uint32_t segment)
+/* Of the modules of `count` segments from `first` on. */
+static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t count)
 {
-    const vy_access *access = &c->access[segment];
-    uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1;
+    uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1, writes = 0;
+    for (uint32_t i = first; i < first + count; i++) {
+        writes |= c->access[i].writes;
+    }
     vy_spirv_options options = {.target = c->params.target,
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
                                 .wide = c->is_wide,
                                 .whole = c->is_whole,
+                                .persistent = c->is_persistent,
                                 .debug = c->params.debug != 0,
                                 .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
@@ -147,26 +151,39 @@ static vyre_result emit(compiler *c, uint32_t segment)
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
-                                .module_writes = access->writes};
-    if (options.aliased && (access->writes & bindings)) {
-        /* What this segment writes may be any buffer that is not bound as memory that stays as it
-         * is, also one that the program only reads. */
+                                .module_writes = writes};
+    if (options.aliased && (writes & bindings)) {
+        /* What is written may be any buffer that is not bound as memory that stays as it is, also
+         * one that is only read here. */
         options.module_writes |= overlapping_bindings(c->program);
     }
+    return options;
+}
+
+/* One module of the segments. */
+static vyre_result emit(compiler *c, uint32_t module, uint32_t first, uint32_t count)
+{
+    vy_spirv_options options = options_for(c, first, count);
     vy_segment_words made = {0};
-    vyre_result result = vy_spirv_emit(&c->ssa[segment], access, &options, &c->scratch, &made.words,
-                                       &made.count, c->diag);
+    vyre_result result = vy_spirv_emit_all(&c->ssa[first], &c->access[first], count, &options,
+                                           &c->scratch, &made.words, &made.count, c->diag);
     if (result == VYRE_OK) {
-        c->words[segment] = (vy_segment_words){copy_words(&c->work, &made), made.count};
-        result = c->words[segment].words ? VYRE_OK : vy_diag_no_memory(c->diag);
+        c->words[module] = (vy_segment_words){copy_words(&c->work, &made), made.count};
+        result = c->words[module].words ? VYRE_OK : vy_diag_no_memory(c->diag);
     }
     vy_arena_reset(&c->scratch);
     return result;
 }
 
-static uint32_t module_count(const compiler *c)
+/* SSA forms, and modules. */
+static uint32_t part_count(const compiler *c)
 {
     return c->is_whole ? 1 : c->split.segments.count;
+}
+
+static uint32_t module_count(const compiler *c)
+{
+    return c->is_persistent ? 1 : part_count(c);
 }
 
 static vyre_result build(compiler *c, uint32_t segment)
@@ -180,7 +197,7 @@ static vyre_result build(compiler *c, uint32_t segment)
 /* Words for every segment, or for all of them at once. */
 static vyre_result compile_segments(compiler *c)
 {
-    uint32_t count = module_count(c);
+    uint32_t count = part_count(c);
     c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
     c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
     c->words = vy_arena_alloc(&c->work, count, sizeof *c->words);
@@ -195,9 +212,12 @@ static vyre_result compile_segments(compiler *c)
             result = run_passes(c, segment);
         }
     }
+    if (result == VYRE_OK && c->is_persistent) {
+        return emit(c, 0, 0, count);
+    }
     if (result == VYRE_OK) {
         for (segment = 0; segment < count && result == VYRE_OK; segment++) {
-            result = emit(c, segment);
+            result = emit(c, segment, segment, 1);
         }
     }
     if (result != VYRE_OK && c->diag && segment > 0) {
@@ -490,11 +510,12 @@ static void describe(compiler *c)
         program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
+    k->is_new_target = is_new;
     k->is_inexact = is_inexact(program);
     describe_subgroups(k, program);
     narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
-    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false, false};
+    k->own = (vy_variant){c->params.interface, c->params.aliased != 0, false, false, false};
     for (uint32_t i = 1; i < program->buffers.count; i++) {
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode == VYRE_BUFFER_SHARED) {
@@ -639,15 +660,15 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, vy_word_set **out_set,
-                                  vyre_diag *diag)
+                                  const vy_variant *variant, vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
-                  .is_wide = is_wide,
-                  .is_whole = is_whole,
+                  .is_wide = variant->is_wide,
+                  .is_whole = variant->is_whole,
+                  .is_persistent = variant->is_persistent,
                   .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;

@@ -22,7 +22,7 @@ typedef struct vy_host_binding {
 } vy_host_binding;
 
 #define VY_MAX_REQUIREMENTS 24u
-#define VY_VARIANT_COUNT    12u
+#define VY_VARIANT_COUNT    18u
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -57,6 +57,7 @@ struct vyre_kernel {
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;
+    bool is_new_target; /* VYRE_TARGET_VULKAN_1_3: the Vulkan memory model, by device scope */
     vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
@@ -87,7 +88,7 @@ void vy_kernel_drop_variants(vyre_kernel *kernel);
  * for; *out_set and what it holds is the
  * caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, vy_word_set **out_set,
+                                  const vy_variant *variant, vy_word_set **out_set,
                                   vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 

@@ -11,6 +11,9 @@ bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot)
     if (slot == bindings + VY_HIDDEN_RECORDS) {
         return (emitter->access->writes & VY_ACCESS_RECORDS) != 0;
     }
+    if (slot == bindings + VY_HIDDEN_SYNC) {
+        return true;
+    }
     if (slot == bindings + VY_HIDDEN_SPILL) {
         return (emitter->access->writes & VY_ACCESS_SPILL) != 0;
     }
@@ -36,6 +39,9 @@ bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot)
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
 {
     const vyre_program *program = emitter->ssa->program;
+    if (slot == program->binding_count + VY_HIDDEN_SYNC) {
+        return "vy_sync";
+    }
     if (slot >= program->binding_count) {
         return hidden_names[slot - program->binding_count];
     }

@@ -77,9 +77,24 @@ typedef struct vy_spirv_wrapper {
     /* The entry point's function, after the body was emitted: it calls emitter->body, a function
      * from the logical workgroup id (a vector of three) to nothing, in uniform control flow. */
     void (*emit)(vy_emitter *emitter);
+    /* What other functions than the entry point's know of the parameter block, by word, and of the
+     * push constants, by byte; NULL: they read it where it lies. */
+    uint32_t (*param_word)(vy_emitter *emitter, uint32_t word);
+    uint32_t (*push_word)(vy_emitter *emitter, uint32_t byte);
 } vy_spirv_wrapper;
 
-extern const vy_spirv_wrapper vy_spirv_wrapper_replay;
+extern const vy_spirv_wrapper vy_spirv_wrapper_replay, vy_spirv_wrapper_persistent;
+
+/* wrap_parts.c: what wrappers have in common. Whether an invocation only fills up the last
+ * workgroup, in programs that cannot tell. */
+uint32_t vy_wrap_is_beyond_elements(vy_emitter *emitter, const uint32_t group[3]);
+/* Zeroes the shared buffers that are in use, by buffer, then waits; begun in the block with the
+ * label `block`, the one that it ends in is returned. Programs with shared buffers have a fixed
+ * workgroup size. */
+uint32_t vy_wrap_clear_shared(vy_emitter *emitter, const bool *is_used, uint32_t block);
+/* The entry point's function up to its first block, whose label it gives; and its end. */
+uint32_t vy_wrap_begin_entry(vy_emitter *emitter, uint32_t *out_label);
+void vy_wrap_end_entry(vy_emitter *emitter, uint32_t function);
 
 /* ---- Helper functions ------------------------------------------------------------------------ */
 
@@ -214,6 +229,7 @@ struct vy_emitter {
     /* Global things, 0 until used. */
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
     uint32_t *shared;           /* by buffer: variable */
+    bool *is_shared_used;       /* by buffer: by the body that was begun last */
     uint32_t *tables;           /* by table: variable */
     uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
     uint32_t *signed_lengths;   /* by binding: not beyond what an i32 can name */
@@ -225,7 +241,15 @@ struct vy_emitter {
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
-    vyre_result result;        /* the first error, with its diag filled */
+    /* Of a module of several segments, by segment: the bodies, and the shared buffers that they
+     * use, a row of all for each. */
+    uint32_t segment_count, *bodies;
+    bool *bodies_shared;
+    /* Variables that hold what wrappers give the bodies: by word of the parameter block, by word of
+     * the push constants; 0: not asked for. */
+    uint32_t *held_params, held_push[VY_PUSH_SIZE / 4];
+    vy_access all_access; /* of all segments */
+    vyre_result result;   /* the first error, with its diag filled */
     vyre_diag *diag;
 };
 

@@ -10,9 +10,17 @@ static vy_words *enter_prologue(vy_emitter *emitter)
     return code;
 }
 
+static bool is_in_entry(const vy_emitter *emitter)
+{
+    return emitter->module.code == &emitter->module.sections[VY_SECTION_WRAPPER];
+}
+
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
 {
     vy_module *m = &emitter->module;
+    if (emitter->wrapper->param_word && !is_in_entry(emitter)) {
+        return emitter->wrapper->param_word(emitter, word);
+    }
     uint32_t index = vy_const_u32(m, word);
     uint32_t slot = emitter->ssa->program->binding_count + VY_HIDDEN_PARAMS;
     uint32_t pointer = emitter->addressing->element(emitter, slot, VY_CELL_32, index);
@@ -21,6 +29,9 @@ uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
 
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte)
 {
+    if (emitter->wrapper->push_word && !is_in_entry(emitter)) {
+        return emitter->wrapper->push_word(emitter, byte);
+    }
     uint32_t pointer = emitter->addressing->push(emitter, byte);
     return vy_u1(&emitter->module, SpvOpLoad, pointer);
 }

@@ -24,6 +24,10 @@
 #define VY_HIDDEN_TABLES  3u
 #define VY_HIDDEN_COUNT   4u
 
+/* A slot of the module of the strategy PERSISTENT alone, in the address form: the words that its
+ * workgroups meet at. Its address is the first of the words behind the parameter block. */
+#define VY_HIDDEN_SYNC VY_HIDDEN_COUNT
+
 /* Words of the parameter block. */
 enum {
     VY_PARAM_PASS_BASE = 0,
@@ -48,13 +52,35 @@ static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_wor
            2 * (binding_count + VY_HIDDEN_COUNT - 1);
 }
 
+/* Behind the block, for the module of the strategy PERSISTENT: the address of the sync words, how
+ * often a workgroup looks for the others before it gives up, and the schedule of a pass: a row for
+ * each segment execution. */
+enum {
+    VY_TAIL_SYNC = 0, /* 2 */
+    VY_TAIL_PATIENCE = 2,
+    VY_TAIL_ROWS = 4,
+    VY_ROW_SEGMENT = 0, /* with VY_ROW_MEETS where all workgroups meet before it */
+    VY_ROW_INDICES = 1, /* host loop indices by slot */
+    VY_ROW_WORDS = 1 + VYRE_MAX_HOST_LOOPS
+};
+#define VY_ROW_MEETS 0x80000000u
+
+/* The sync word: workgroups that have arrived since the launch began; VY_SYNC_STALLED: one waited
+ * in vain, and all leave. */
+#define VY_SYNC_STALLED 0x80000000u
+
 /* Push constants, in bytes. */
 enum {
     VY_PUSH_ADDRESS = 0,    /* u64, address form only */
     VY_PUSH_PASS = 8,       /* index of the pass in its chunk; pass = base + this */
     VY_PUSH_EXECUTION = 12, /* index of this segment execution in the pass */
     VY_PUSH_INDICES = 16,   /* host loop indices by slot */
-    VY_PUSH_SIZE = 16 + 4 * VYRE_MAX_HOST_LOOPS
+    VY_PUSH_SIZE = 16 + 4 * VYRE_MAX_HOST_LOOPS,
+    /* What a launch of the module of the strategy PERSISTENT runs, in place of these: rows [FIRST,
+     * END) of each of PASSES passes. */
+    VY_PUSH_LAUNCH_PASSES = VY_PUSH_INDICES,
+    VY_PUSH_LAUNCH_FIRST = VY_PUSH_INDICES + 4,
+    VY_PUSH_LAUNCH_END = VY_PUSH_INDICES + 8
 };
 
 /* Specialisation constants. */

@@ -3,6 +3,7 @@
 
 #include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
+#include "engine/exec/strategy.h"
 #include "engine/pipeline/limits.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@
 #define MOVE_ALIGNMENT 64u
 #define MOVE_STRIDE    128u /* VY_MOVE_BLOCK_WORDS, aligned */
 #define STATE_SIZE     (VY_STATE_WORDS * sizeof(uint32_t))
+#define SYNC_SIZE      256u /* one word, with nothing beside it */
 
 static uint64_t align(uint64_t value, uint64_t alignment)
 {
@@ -22,9 +24,25 @@ uint64_t vy_instance_state_readback(uint32_t lane)
     return (uint64_t)VY_STATE_STRIDE * lane;
 }
 
+uint64_t vy_instance_sync_readback(uint32_t lane)
+{
+    return (uint64_t)VY_STATE_STRIDE * lane + STATE_SIZE;
+}
+_Static_assert(STATE_SIZE + sizeof(uint32_t) <= VY_STATE_STRIDE, "both have room");
+
 uint64_t vy_instance_move_offset(const vy_instance *in, uint32_t block)
 {
     return in->moves_offset + (uint64_t)MOVE_STRIDE * block;
+}
+
+/* Words of the parameter block, with what lies behind it for workgroups that stay. */
+static uint64_t block_words(const vyre_pipeline *p, const vy_instance *in)
+{
+    uint64_t words = vy_shape_block_words(p->kernel);
+    if (in->choice.is_persistent) {
+        words += VY_TAIL_ROWS + (uint64_t)VY_ROW_WORDS * in->execution_count;
+    }
+    return words;
 }
 
 vy_piece vy_block_piece(const vy_block *block)
@@ -110,11 +128,12 @@ void vy_instance_destroy(vyre_device *d, vy_instance **instance)
         vy_block_destroy(d, &in->own[b]);
     }
     vy_block *blocks[] = {&in->host_block, &in->state,    &in->records, &in->spill,
-                          &in->upload,     &in->readback, &in->crumbs};
+                          &in->upload,     &in->readback, &in->crumbs,  &in->sync};
     for (size_t i = 0; i < VY_COUNT_OF(blocks); i++) {
         vy_block_destroy(d, blocks[i]);
     }
     vy_free(&d->allocator, in->executions, in->execution_count * sizeof *in->executions);
+    vy_free(&d->allocator, in->meets, in->execution_count * sizeof *in->meets);
     vy_free(&d->allocator, in->touches, in->touch_count * sizeof *in->touches);
     vy_count(d, instances, -1);
     vy_free(&d->allocator, in, sizeof *in);
@@ -142,7 +161,8 @@ static bool has_shape(const vy_instance *in, const vy_job *job, vy_choice choice
     return in->is_shaped && in->binder == job->binder && in->choice.interface == choice.interface &&
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
-           in->execution_count == job->execution_count &&
+           in->choice.is_persistent == choice.is_persistent &&
+           in->choice.is_large == choice.is_large && in->execution_count == job->execution_count &&
            in->dispatch_count == job->dispatch_count &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 &&
@@ -167,15 +187,21 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
 {
     size_t size = job->execution_count * sizeof *job->executions;
     vy_execution *copy = NULL;
+    bool *meets = NULL;
     if (size) {
         copy = vy_alloc_zeroed(&p->allocator, job->execution_count, sizeof *copy);
-        if (!copy) {
+        meets = vy_alloc_zeroed(&p->allocator, job->execution_count, sizeof *meets);
+        if (!copy || !meets) {
+            vy_free(&p->allocator, copy, size);
+            vy_free(&p->allocator, meets, job->execution_count * sizeof *meets);
             return vy_diag_no_memory(diag);
         }
         memcpy(copy, job->executions, size);
     }
     vy_free(&p->allocator, in->executions, in->execution_count * sizeof *in->executions);
+    vy_free(&p->allocator, in->meets, in->execution_count * sizeof *in->meets);
     in->executions = copy;
+    in->meets = meets;
     in->execution_count = job->execution_count;
     in->dispatch_count = job->dispatch_count;
     in->choice = choice;
@@ -184,6 +210,9 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
     for (uint32_t s = 0; s < p->segment_count; s++) {
         in->touches[s] =
             vy_touch_of(vy_kernel_get_segment(p->kernel, s), in->alias, p->binding_count);
+    }
+    if (choice.is_persistent) {
+        vy_plan_meetings(in->executions, in->execution_count, in->touches, in->meets);
     }
     in->is_shaped = true;
     return VYRE_OK;
@@ -271,6 +300,7 @@ static vyre_result grow_hidden(vyre_pipeline *p, vy_instance *in, const vy_job *
     } rows[] = {
         {VY_MEMORY_DEVICE, job->records_size, "vyre records", &in->records},
         {VY_MEMORY_DEVICE, job->spill_size, "vyre spill", &in->spill},
+        {VY_MEMORY_DEVICE, job->is_persistent ? SYNC_SIZE : 0, "vyre sync", &in->sync},
         {VY_MEMORY_UPLOAD, moves->upload_size, "vyre staging", &in->upload},
         {VY_MEMORY_READBACK, moves->readback_size, "vyre readback", &in->readback},
     };
@@ -289,8 +319,7 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
                                vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    in->judge_offset =
-        align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
+    in->judge_offset = align(block_words(p, in) * sizeof(uint32_t), SET_ALIGNMENT);
     in->grid_offset = in->judge_offset;
     if (p->has_until) {
         in->grid_offset =
@@ -320,29 +349,39 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
     return code;
 }
 
+#define NAMED_SERIALS 11u
+
 /* Everything that recorded commands, or descriptors, name. */
 typedef struct named {
-    uint64_t serials[10 + VYRE_MAX_BUFFERS];
+    uint64_t serials[NAMED_SERIALS + VYRE_MAX_BUFFERS];
     vy_piece pieces[VYRE_MAX_BUFFERS];
 } named;
 
 static void save_named(const vy_instance *in, uint32_t binding_count, named *out)
 {
-    const uint64_t serials[10] = {in->upload.serial,         in->readback.serial,
-                                  in->state.serial,          in->host_block.serial,
-                                  in->lanes[0].block.serial, in->lanes[1].block.serial,
-                                  in->records.serial,        in->state_offset,
-                                  in->moves_offset,          in->spill.serial};
+    const uint64_t serials[NAMED_SERIALS] = {in->upload.serial,
+                                             in->readback.serial,
+                                             in->state.serial,
+                                             in->host_block.serial,
+                                             in->lanes[0].block.serial,
+                                             in->lanes[1].block.serial,
+                                             in->records.serial,
+                                             in->state_offset,
+                                             in->moves_offset,
+                                             in->spill.serial,
+                                             in->sync.serial};
     memcpy(out->serials, serials, sizeof serials);
     for (uint32_t b = 0; b < binding_count; b++) {
-        out->serials[10 + b] = in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
+        out->serials[NAMED_SERIALS + b] =
+            in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
         out->pieces[b] = in->binder->is_by_handle ? in->pieces[b] : (vy_piece){.size = 0};
     }
 }
 
 static bool are_same_named(const named *a, const named *b, uint32_t binding_count)
 {
-    return memcmp(a->serials, b->serials, (10 + binding_count) * sizeof a->serials[0]) == 0 &&
+    return memcmp(a->serials, b->serials, (NAMED_SERIALS + binding_count) * sizeof a->serials[0]) ==
+               0 &&
            memcmp(a->pieces, b->pieces, binding_count * sizeof a->pieces[0]) == 0;
 }
 
@@ -484,6 +523,21 @@ static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_j
     vy_grid_fill_block(&grid, words);
 }
 
+/* Behind the parameter block. */
+static void write_tail(const vyre_pipeline *p, const vy_instance *in, uint32_t *words)
+{
+    uint32_t *tail = words + vy_shape_block_words(p->kernel);
+    tail[VY_TAIL_SYNC] = (uint32_t)in->sync.address;
+    tail[VY_TAIL_SYNC + 1] = (uint32_t)(in->sync.address >> 32);
+    tail[VY_TAIL_PATIENCE] = vy_persistent_patience(p->device);
+    for (uint32_t e = 0; e < in->execution_count; e++) {
+        const vy_execution *execution = &in->executions[e];
+        uint32_t *row = tail + VY_TAIL_ROWS + (size_t)VY_ROW_WORDS * e;
+        row[VY_ROW_SEGMENT] = execution->segment | (in->meets[e] ? VY_ROW_MEETS : 0);
+        memcpy(&row[VY_ROW_INDICES], execution->indices, sizeof execution->indices);
+    }
+}
+
 vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy_job *job,
                                      uint32_t lane, vyre_diag *diag)
 {
@@ -492,6 +546,9 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     uint32_t *words = (uint32_t *)(void *)region;
     vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, words);
     put_addresses(p, in, lane, words);
+    if (in->choice.is_persistent) {
+        write_tail(p, in, words);
+    }
     if (p->has_until) {
         uint32_t flag = (uint32_t)vy_kernel_until(p->kernel);
         vy_judge_fill_block(job->shape.lengths[flag], in->pieces[flag].address, in->state.address,

@@ -51,6 +51,7 @@ struct vy_instance {
     vy_choice choice;
     uint32_t launched[3];
     vy_execution *executions;
+    bool *meets; /* by execution, of workgroups that stay: vy_plan_meetings */
     uint32_t execution_count, dispatch_count;
     uint64_t alias[VYRE_MAX_BUFFERS];
     vy_moves moves;
@@ -77,7 +78,7 @@ struct vy_instance {
     vy_block host_block;
     bool is_direct; /* kernels read it where it lies */
     uint64_t judge_offset, grid_offset, moves_offset, state_offset, region_size;
-    vy_block state, records, spill, upload, readback, crumbs;
+    vy_block state, records, spill, upload, readback, crumbs, sync;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
 };
 
@@ -108,6 +109,8 @@ vyre_result vy_instance_write_pass(vyre_pipeline *pipeline, vy_instance *instanc
                                    uint32_t pass_base, vyre_diag *diag);
 /* Where a lane's copy of the state lies in the readback memory. */
 uint64_t vy_instance_state_readback(uint32_t lane);
+/* And its sync word. */
+uint64_t vy_instance_sync_readback(uint32_t lane);
 /* Where the block of the n-th transfer by a kernel lies in a lane's region. */
 uint64_t vy_instance_move_offset(const vy_instance *instance, uint32_t block);
 vy_piece vy_block_piece(const vy_block *block);

@@ -2,7 +2,7 @@
 #include "engine/exec/job.h"
 
 #include "engine/exec/bind.h"
-#include "engine/exec/workgroup.h"
+#include "engine/exec/strategy.h"
 #include "engine/pipeline/limits.h"
 
 #include <stdio.h>
@@ -334,7 +334,7 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
     if (code == VYRE_OK) {
         code = plan_pass(p, scratch, job, diag);
     }
-    return code == VYRE_OK ? vy_workgroup_choose(p, is_recording, job, diag) : code;
+    return code == VYRE_OK ? vy_strategy_choose(p, is_recording, job, diag) : code;
 }
 
 vyre_result vy_job_init(vyre_pipeline *pipeline, const vyre_dispatch_params *params,

@@ -22,7 +22,12 @@ typedef struct vy_job {
     uint32_t execution_count;       /* of the list */
     uint32_t dispatch_count;        /* of a pass: 0 where the grid is empty */
     uint64_t spill_size, records_size;
-    bool is_whole; /* all segments and passes as one workgroup: workgroup.h */
+    uint64_t replay_spill_size; /* as it is by replay */
+    bool is_whole;              /* all segments and passes as one workgroup: strategy.h */
+    bool is_persistent;         /* by workgroups that stay, of which shape.launched are launched */
+    bool is_large;              /* ... of vy_pipeline_large invocations */
+    vy_shape replay_shape;      /* where is_persistent: as it is by replay */
+    const char *strategy_reason;
     const vy_binder *binder;
 } vy_job;
 

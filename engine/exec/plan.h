@@ -22,6 +22,7 @@ enum {
     VY_MEM_READBACK = 28,
     VY_MEM_CRUMBS = 29,
     VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
+    VY_MEM_SYNC = 31,        /* where workgroups that stay meet */
     VY_MEM_RECORDS = 62,     /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,
     VY_MEM_COUNT = 64
@@ -37,7 +38,10 @@ typedef enum vy_command_kind {
     VY_COMMAND_TIMESTAMP,
     VY_COMMAND_CRUMB, /* notes in host memory which dispatch comes next */
     VY_COMMAND_GRID,  /* writes the arguments and the parameter block by `grid from` */
-    VY_COMMAND_WHOLE  /* all executions of `pass` passes by one dispatch */
+    VY_COMMAND_WHOLE, /* all executions of `pass` passes by one dispatch */
+    /* By one dispatch of workgroups that stay: from `execution` on as many as `word` says, in each
+     * of `pass` passes. */
+    VY_COMMAND_PERSISTENT
 } vy_command_kind;
 
 enum {
@@ -85,7 +89,11 @@ typedef struct vy_chunk_input {
     uint32_t grid;  /* ... this binding */
     bool serialize; /* a barrier before everything: for debugging */
     bool has_crumbs;
-    bool is_whole;  /* one dispatch runs all of the chunk's passes and writes SPILL */
+    bool is_whole; /* one dispatch runs all of the chunk's passes and writes SPILL */
+    /* One dispatch runs all of the chunk's executions and passes and uses SYNC, which is copied to
+     * byte sync_target of READBACK. */
+    bool is_persistent;
+    uint64_t sync_target;
     bool is_direct; /* parameter blocks are read where the host wrote them */
     bool has_timestamps;
     /* FILL and COPY, before the first pass and after the last. */
@@ -113,6 +121,11 @@ typedef struct vy_chunk_plan {
 
 /* Memory from the arena; false when it failed. */
 bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_plan *out_plan);
+
+/* By execution of a pass: whether workgroups that stay have to meet before it, in any pass. What an
+ * invocation spills is its own there. */
+void vy_plan_meetings(const vy_execution *executions, uint32_t count, const vy_touch *touches,
+                      bool *out_meets);
 
 /* How many passes of `executions` dispatches (and a judge) a chunk holds: at least 1. */
 uint32_t vy_chunk_passes(uint32_t execution_count, bool has_judge);

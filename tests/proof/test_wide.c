@@ -152,7 +152,8 @@ static const uint32_t corners[] = {0,           1,           2,           6,    
 static const uint32_t *words_of(const vyre_kernel *kernel, bool is_aliased, bool is_wide,
                                 uint32_t segment, uint32_t *out_count)
 {
-    vy_variant variant = {VYRE_INTERFACE_ADDRESS, is_aliased, is_wide, false};
+    vy_variant variant = {
+        .interface = VYRE_INTERFACE_ADDRESS, .is_aliased = is_aliased, .is_wide = is_wide};
     const uint32_t *words = NULL;
     vyre_diag diag;
     if (vy_kernel_variant(kernel, variant, segment, &words, out_count, &diag) != VYRE_OK) {
@@ -274,7 +275,7 @@ static void test_wide_words_are_valid_and_their_own(void **state)
             check_words(words, count, target, k & 1, rows[i / 2].binding_count);
         }
         /* Descriptors know nothing of it. */
-        vy_variant variant = {VYRE_INTERFACE_DESCRIPTOR, false, true, false};
+        vy_variant variant = {.interface = VYRE_INTERFACE_DESCRIPTOR, .is_wide = true};
         const uint32_t *words, *own = vy_kernel_get_segment(kernel, 0)->words;
         uint32_t count;
         vyre_diag diag;

@@ -266,6 +266,7 @@ static void bind(way *w)
         w->bindings[b] = bench_resident_binding(w->arrays->buffers[b]);
     }
     vyre_dispatch_params_init(&w->dispatch);
+    w->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     w->dispatch.bindings = w->bindings;
     w->dispatch.binding_count = 3;
     w->dispatch.flags = VYRE_DISPATCH_TIMED;

@@ -80,6 +80,7 @@ static vyre_result until_make(until *u, bench *b, uint32_t groups, uint32_t pass
     u->bindings[0] = bench_resident_binding(u->x);
     u->bindings[1] = (vyre_binding){.kind = VYRE_BINDING_NONE, .count = VYRE_COUNT_DECLARED};
     vyre_dispatch_params_init(&u->dispatch);
+    u->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     u->dispatch.bindings = u->bindings;
     u->dispatch.binding_count = 2;
     u->dispatch.params = &u->last;
@@ -220,7 +221,12 @@ static vyre_result add_exact(bench *b, bench_case *c, chain_list *list, uint32_t
     chain_params params = {
         .way = exactly, .measure = CHAIN_WALL, .groups = groups, .steps = passes};
     vyre_result result = chain_add(b, c, list, &params, diag);
-    return result == VYRE_OK ? chain_add_peer(b, c, list, &params, diag) : result;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, list, &params, diag);
+    }
+    params.way = "exactly as many passes, persistent";
+    params.strategy = VYRE_STRATEGY_PERSISTENT;
+    return result == VYRE_OK ? chain_add(b, c, list, &params, diag) : result;
 }
 
 /* One dispatch of one workgroup. */
