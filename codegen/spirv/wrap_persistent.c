@@ -35,6 +35,7 @@ static uint32_t held_push(vy_emitter *emitter, uint32_t byte)
     return held(emitter, &emitter->held_push[byte / 4], name);
 }
 
+/* Of the body's words; in the entry point too. */
 static uint32_t push_word(vy_emitter *emitter, uint32_t byte)
 {
     uint32_t variable = held_push(emitter, byte);
@@ -46,7 +47,8 @@ static uint32_t push_word(vy_emitter *emitter, uint32_t byte)
 typedef struct vy_walk {
     uint32_t first, launched, leader; /* this workgroup, of how many; a bool */
     uint32_t groups[3], total;
-    uint32_t passes, begin, end;  /* of this launch */
+    uint32_t from, passes;        /* of this launch: passes from .. passes - 1, ... */
+    uint32_t begin, end;          /* ... steps begin .. end - 1 of each */
     uint32_t patience, sync;      /* times to look; pointer to the sync word */
     uint32_t row, goal, arrivals; /* variables: of the next step; what the sync word must reach; of
                                      the workgroup, what its leader saw */
@@ -60,6 +62,12 @@ static uint32_t load(vy_emitter *emitter, uint32_t variable)
 static void store(vy_emitter *emitter, uint32_t variable, uint32_t value)
 {
     vy_effect(&emitter->module, SpvOpStore, VY_LIST(variable, value));
+}
+
+/* What the launch was given. */
+static uint32_t pushed(vy_emitter *emitter, uint32_t byte)
+{
+    return load(emitter, emitter->addressing->push(emitter, byte));
 }
 
 /* A word behind the parameter block. */
@@ -121,9 +129,11 @@ static vy_walk begin_walk(vy_emitter *emitter)
         w.groups[axis] = vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
     }
     w.total = vy_emit_param_word(emitter, VY_PARAM_GROUP_TOTAL);
-    w.passes = vy_emit_push_word(emitter, VY_PUSH_LAUNCH_PASSES);
-    w.begin = vy_emit_push_word(emitter, VY_PUSH_LAUNCH_FIRST);
-    w.end = vy_emit_push_word(emitter, VY_PUSH_LAUNCH_END);
+    w.from = pushed(emitter, VY_PUSH_PASS);
+    w.passes = pushed(emitter, VY_PUSH_LAUNCH_PASSES);
+    w.passes = vy_u2(m, SpvOpIAdd, w.from, w.passes);
+    w.begin = pushed(emitter, VY_PUSH_LAUNCH_FIRST);
+    w.end = pushed(emitter, VY_PUSH_LAUNCH_END);
     uint32_t place = vy_const_u32(m, tail_start(emitter) + VY_TAIL_PATIENCE);
     w.patience = tail_word(emitter, place);
     uint32_t slot = program->binding_count + VY_HIDDEN_SYNC;
@@ -341,6 +351,37 @@ static void advance(vy_emitter *emitter, const vy_walk *w)
     store(emitter, w->row, vy_select_u(m, is_over, zero, row));
 }
 
+/* At the first step of a pass of a program with `until`, in the block `before`: whether the
+ * fixpoint is over. Then nothing of the flag is left, so that later launches see it too. Ends in
+ * the block *out_block. */
+static uint32_t look_at_flag(vy_emitter *emitter, const vy_walk *w, uint32_t before,
+                             uint32_t *out_block)
+{
+    vy_module *m = &emitter->module;
+    uint32_t looks = vy_module_id(m), seen = vy_module_id(m), ends = vy_module_id(m);
+    uint32_t ended = vy_module_id(m), merge = vy_module_id(m);
+    uint32_t step = load(emitter, emitter->held_push[VY_PUSH_EXECUTION / 4]);
+    uint32_t is_first = vy_b2(m, SpvOpIEqual, step, w->begin);
+    vy_if(m, is_first, looks, merge, merge);
+    vy_label(m, looks);
+    uint32_t is_over = vy_emit_gate(emitter, w->first);
+    vy_jump(m, seen);
+    vy_label(m, seen);
+    uint32_t is_one = vy_b2c(m, SpvOpIEqual, w->first, 0);
+    is_one = vy_b2(m, SpvOpLogicalAnd, is_one, w->leader);
+    is_one = vy_b2(m, SpvOpLogicalAnd, is_one, is_over);
+    vy_if(m, is_one, ends, ended, ended);
+    vy_label(m, ends);
+    vy_emit_end_flag(emitter);
+    vy_jump(m, ended);
+    vy_label(m, ended);
+    vy_jump(m, merge);
+    vy_label(m, merge);
+    *out_block = merge;
+    uint32_t no = vy_const_bool(m, false);
+    return vy_value(m, SpvOpPhi, vy_type_bool(m), VY_LIST(no, before, is_over, ended));
+}
+
 static void emit_loop(vy_emitter *emitter, const vy_walk *w)
 {
     vy_module *m = &emitter->module;
@@ -366,6 +407,12 @@ static void emit_loop(vy_emitter *emitter, const vy_walk *w)
     uint32_t pass = load(emitter, emitter->held_push[VY_PUSH_PASS / 4]);
     uint32_t is_over = vy_b2(m, SpvOpUGreaterThanEqual, pass, w->passes);
     is_over = vy_b2(m, SpvOpLogicalOr, is_over, stalled);
+    if (emitter->ssa->program->until) {
+        uint32_t flag = vy_module_id(m), block = flag;
+        vy_effect(m, SpvOpBranchConditional, VY_LIST(is_over, done, flag));
+        vy_label(m, flag);
+        is_over = look_at_flag(emitter, w, flag, &block);
+    }
     vy_effect(m, SpvOpBranchConditional, VY_LIST(is_over, done, run));
     vy_label(m, run);
     run_step(emitter, w, row, after);
@@ -384,7 +431,7 @@ static void emit(vy_emitter *emitter)
     vy_walk w = begin_walk(emitter);
     uint32_t zero = vy_const_u32(m, 0), meets = vy_const_u32(m, VY_ROW_MEETS);
     store(emitter, w.goal, zero);
-    store(emitter, emitter->held_push[VY_PUSH_PASS / 4], zero);
+    store(emitter, emitter->held_push[VY_PUSH_PASS / 4], w.from);
     store(emitter, emitter->held_push[VY_PUSH_EXECUTION / 4], w.begin);
     uint32_t row = read_row(emitter, w.begin);
     store(emitter, w.row, vy_u2(m, SpvOpBitwiseOr, row, meets));

@@ -232,6 +232,100 @@ static void test_persistent_meets_with_two_workgroups(void **state)
     (void)compare(&s);
 }
 
+/* ---- Fixpoints ------------------------------------------------------------------------------- */
+
+/* The flag by stores, atomics and loads, of several groups; its buffer is compared too. */
+static void test_persistent_ends_a_fixpoint_where_replay_does(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static const char text[] =
+        "program hops\nworkgroup 16\nfixpoint 100000 until changed\ninout a : u32[64]\n"
+        "inout b : u32[64]\ninout changed : u32[3]\nparam last : u32\n"
+        "kernel {\n  b[gid.x] = a[63 - gid.x] + pass\n"
+        "  if gid.x == 40 && pass + 1 < last { atomic_add(changed[0], pass + 1) }\n"
+        "  if gid.x == 3 && pass % 2 == 1 && pass + 1 < last { changed[0] = 7 }\n"
+        "  if gid.x == 5 { changed[2] += 1 }\n"
+        "  grid_sync\n  a[gid.x] += b[gid.x] * 3\n  if gid.x == 1 { changed[1] = changed[0] }\n"
+        "}\n";
+    static const struct {
+        uint32_t last, limit, passes;
+        vyre_convergence convergence;
+    } cases[] = {
+        {0, 0, 1, VYRE_CONVERGENCE_YES},   {1, 0, 1, VYRE_CONVERGENCE_YES},
+        {2, 0, 2, VYRE_CONVERGENCE_YES},   {3, 0, 3, VYRE_CONVERGENCE_YES},
+        {4, 0, 4, VYRE_CONVERGENCE_YES},   {5, 0, 5, VYRE_CONVERGENCE_YES},
+        {6, 0, 6, VYRE_CONVERGENCE_YES},   {100, 0, 100, VYRE_CONVERGENCE_YES},
+        {7, 7, 7, VYRE_CONVERGENCE_YES},   {8, 7, 7, VYRE_CONVERGENCE_LIMIT},
+        {9, 8, 8, VYRE_CONVERGENCE_LIMIT}, {5, 1, 1, VYRE_CONVERGENCE_LIMIT},
+    };
+    engine_program p = build(text);
+    for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
+        static uint32_t words[3][3][64];
+        for (int k = 0; k < 3; k++) {
+            vyre_binding bindings[3];
+            for (uint32_t b = 0; b < 3; b++) {
+                for (uint32_t w = 0; w < 64; w++) {
+                    words[k][b][w] = w * 2654435761u + b;
+                }
+                bindings[b] = engine_host_inout(words[k][b], b == 2 ? 3 : 64);
+            }
+            vyre_dispatch_params params = engine_elements(bindings, 3, 64);
+            params.params = &cases[i].last;
+            params.param_count = 1;
+            params.passes = cases[i].limit;
+            params.strategy = k ? VYRE_STRATEGY_PERSISTENT : VYRE_STRATEGY_REPLAY;
+            params.resident_groups = (uint32_t)k;
+            vyre_report report = must_dispatch(&p, &params);
+            assert_int_equal(report.passes, cases[i].passes);
+            assert_int_equal(report.convergence, cases[i].convergence);
+            assert_memory_equal(words[0], words[k], sizeof words[0]);
+            if (k) {
+                assert_string_equal(report.strategy, "persistent");
+                assert_int_equal(report.dispatches_executed, 1);
+                assert_int_equal(report.submissions, 1);
+            }
+        }
+    }
+    engine_release(&p);
+}
+
+/* What ended in one launch stays ended in the next, and what did not goes on in its phase. */
+static void test_persistent_goes_on_with_a_fixpoint_in_the_next_launch(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static const char text[] = "program far\nworkgroup 1\nfixpoint 100000 until changed\n"
+                               "inout a : u32[16384]\nscratch changed : u32[1]\nparam last : u32\n"
+                               "kernel {\n  a[gid.x] += pass\n"
+                               "  if gid.x == 9 && pass + 1 < last { changed[0] = 1 }\n"
+                               "  grid_sync\n  a[gid.x] = a[gid.x] * 3 + 1\n}\n";
+    /* 16,384 rounds: 4 executions a launch, two passes. */
+    static const uint32_t lasts[] = {1, 2, 3, 4, 5, 9, 10};
+    engine_program p = build(text);
+    for (size_t i = 0; i < VY_COUNT_OF(lasts); i++) {
+        static uint32_t words[2][16384];
+        for (int k = 0; k < 2; k++) {
+            memset(words[k], 0, sizeof words[k]);
+            vyre_binding bindings[2] = {engine_host_inout(words[k], 16384),
+                                        {.kind = VYRE_BINDING_NONE}};
+            vyre_dispatch_params params = engine_elements(bindings, 2, 16384);
+            params.params = &lasts[i];
+            params.param_count = 1;
+            params.strategy = k ? VYRE_STRATEGY_PERSISTENT : VYRE_STRATEGY_REPLAY;
+            params.resident_groups = 1;
+            vyre_report report = must_dispatch(&p, &params);
+            assert_int_equal(report.passes, lasts[i]);
+            assert_int_equal(report.convergence, VYRE_CONVERGENCE_YES);
+            if (k) {
+                assert_int_equal(report.dispatches_executed, (lasts[i] + 1) / 2);
+            }
+        }
+        assert_memory_equal(words[0], words[1], sizeof words[0]);
+    }
+    engine_release(&p);
+}
+
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 static void test_persistent_cuts_long_dispatches_into_launches(void **state)
@@ -336,9 +430,6 @@ static void test_persistent_is_refused_where_it_cannot_be(void **state)
     static const char plain[] = "program plain\nworkgroup 64\ninout a : u32[256]\n"
                                 "kernel { a[gid.x] += 1 }\n";
     check_refusal(plain, VYRE_BINDINGS_DESCRIPTOR, 256, "bound by descriptors");
-    check_refusal("program ends\nworkgroup 64\nfixpoint 9 until a\ninout a : u32[256]\n"
-                  "kernel { if pass < 3 { a[gid.x] = 1 } }\n",
-                  VYRE_BINDINGS_ADDRESS, 256, "`until`");
     check_refusal("program nothing\nworkgroup 64\ninout a : u32[256]\nkernel { }\n",
                   VYRE_BINDINGS_ADDRESS, 256, "no statements");
     check_refusal("program long\nworkgroup 64\ninout a : u32[256]\n"
@@ -647,6 +738,10 @@ int main(int argc, char **argv)
             close_device),
         cmocka_unit_test_setup_teardown(test_persistent_meets_with_two_workgroups, open_device,
                                         close_device),
+        cmocka_unit_test_setup_teardown(test_persistent_ends_a_fixpoint_where_replay_does,
+                                        open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_persistent_goes_on_with_a_fixpoint_in_the_next_launch,
+                                        open_device, close_device),
         cmocka_unit_test_setup_teardown(test_persistent_cuts_long_dispatches_into_launches,
                                         open_device, close_device),
         cmocka_unit_test_setup_teardown(test_persistent_that_stalls_ends_and_is_off, open_device,
