@@ -202,7 +202,10 @@ static void take_persistent(const vyre_pipeline *p, vy_job *job, const char *rea
 
 static bool is_persistent_better(vyre_pipeline *p, bool is_recording, const vy_job *job)
 {
-    if (known_residents(p, job) == 0 || find_persistent_hindrance(p, is_recording, job) ||
+    /* Of a host's device nobody knows what else runs on it. */
+    bool is_known =
+        job->params->resident_groups || (p->device->owns_device && known_residents(p, job));
+    if (!is_known || find_persistent_hindrance(p, is_recording, job) ||
         (uint64_t)job->dispatch_count * job->shape.passes < MIN_PERSISTENT_EXECUTIONS) {
         return false;
     }
