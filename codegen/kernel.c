@@ -42,6 +42,13 @@ uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel)
     return kernel ? kernel->segment_count : 0;
 }
 
+/* To people the flag is the buffer that they declared. */
+static uint64_t told_bits(const vyre_kernel *kernel, uint64_t bits)
+{
+    uint64_t flag = bits & VY_ACCESS_FLAG ? (uint64_t)1 << kernel->until : 0;
+    return (bits & ~VY_ACCESS_FLAG) | flag;
+}
+
 void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment, vyre_segment_info *out_info)
 {
     memset(out_info, 0, sizeof *out_info);
@@ -51,9 +58,9 @@ void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment, vyre_segme
         out_info->word_count = s->word_count;
         out_info->instruction_count = s->instruction_count;
         out_info->line = s->line;
-        out_info->reads = s->reads;
-        out_info->writes = s->writes;
-        out_info->atomics = s->atomics;
+        out_info->reads = told_bits(kernel, s->reads);
+        out_info->writes = told_bits(kernel, s->writes);
+        out_info->atomics = told_bits(kernel, s->atomics);
     }
 }
 
@@ -190,6 +197,15 @@ uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked)
 uint32_t vy_kernel_passes(const vyre_kernel *kernel)
 {
     return kernel->passes;
+}
+
+bool vy_kernel_is_flag_single(const vyre_kernel *kernel)
+{
+    uint64_t touched = 0;
+    for (uint32_t i = 0; i < kernel->segment_count; i++) {
+        touched |= kernel->segments[i].reads | kernel->segments[i].writes;
+    }
+    return kernel->until >= 0 && !(touched >> kernel->until & 1);
 }
 
 int32_t vy_kernel_until(const vyre_kernel *kernel)

@@ -105,6 +105,9 @@ uint32_t vy_kernel_grid_most(uint32_t volume, uint32_t asked);
 uint32_t vy_kernel_passes(const vyre_kernel *kernel);
 /* Binding of the `until` flag, or -1. */
 int32_t vy_kernel_until(const vyre_kernel *kernel);
+/* Whether segments name no element of the flag but the first, by literals: then they touch the
+ * state in place of the flag's buffer. */
+bool vy_kernel_is_flag_single(const vyre_kernel *kernel);
 uint32_t vy_kernel_site_count(const vyre_kernel *kernel);
 const vy_kernel_site *vy_kernel_get_site(const vyre_kernel *kernel, uint32_t site);
 /* The contents of the tables buffer; *out_count 0 when there is none. */

@@ -23,8 +23,9 @@ static bool is_access_possible(const vyre_kernel *kernel, const vy_kernel_segmen
         possible |= bit;
         writable |= mode == VYRE_BUFFER_IN || mode == VYRE_BUFFER_UNIFORM ? 0 : bit;
     }
-    uint64_t hidden =
-        (kernel->site_count ? VY_ACCESS_RECORDS : 0) | (kernel->spill_words ? VY_ACCESS_SPILL : 0);
+    uint64_t hidden = (kernel->site_count ? VY_ACCESS_RECORDS : 0) |
+                      (kernel->spill_words ? VY_ACCESS_SPILL : 0) |
+                      (kernel->until >= 0 ? VY_ACCESS_FLAG : 0);
     return (segment->reads & ~(possible | hidden)) == 0 &&
            (segment->writes & ~(writable | hidden)) == 0 &&
            (segment->atomics & ~(segment->reads | segment->writes)) == 0;

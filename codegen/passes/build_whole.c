@@ -500,6 +500,7 @@ vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *spli
     }
     vy_ssa_init(out_ssa, program, arena);
     out_ssa->scratch = scratch;
+    out_ssa->is_whole = true;
     vy_build_begin_tables(b);
     uint32_t entry = vy_ssa_add_block(out_ssa, nowhere);
     if (arena->failed) {

@@ -103,6 +103,7 @@ typedef struct vy_ssa {
     VY_VEC(vy_array) arrays;
     uint32_t *literals; /* edit.c: open-addressing table of the LITERALs; may be NULL */
     uint32_t literal_count, literal_capacity, last_literal;
+    bool is_whole; /* vy_ssa_build_whole: the flag is in its buffer */
 } vy_ssa;
 
 /* Lowers a segment. Functions are inlined, while loops get their counters, values from other
@@ -160,7 +161,9 @@ void vy_ssa_print(const vy_ssa *ssa, vy_text *out);
 /* ---- What a segment touches ------------------------------------------------------------------ */
 
 /* Bits by binding of the non-shared buffers; the two hidden ones that segments write have a bit
- * each. */
+ * each. So has element 0 of the flag of `until`, which is not in its buffer while passes run: an
+ * index that is no literal may be either. */
+#define VY_ACCESS_FLAG    ((uint64_t)1 << 61)
 #define VY_ACCESS_RECORDS ((uint64_t)1 << 62)
 #define VY_ACCESS_SPILL   ((uint64_t)1 << 63)
 typedef struct vy_access {

@@ -3,7 +3,7 @@
 #include "codegen/spirv/emit.h"
 
 static const char *const hidden_names[VY_HIDDEN_COUNT] = {"vy_params", "vy_records", "vy_spill",
-                                                          "vy_tables"};
+                                                          "vy_tables", "vy_state"};
 
 bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot)
 {
@@ -14,21 +14,29 @@ bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot)
     if (slot == bindings + VY_HIDDEN_SPILL) {
         return (emitter->access->writes & VY_ACCESS_SPILL) != 0;
     }
+    if (slot == bindings + VY_HIDDEN_STATE) {
+        return true;
+    }
     return slot < bindings && (emitter->module_writes >> slot & 1);
 }
 
 /* Where bindings may be the same memory, what is done to one of the written ones is done to all.
- * Hidden buffers: records see atomics alone, spill slots one invocation each. */
+ * Hidden buffers: records see atomics alone, spill slots one invocation each; the state is what the
+ * flag is. */
 bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot)
 {
     const vy_access *access = emitter->access;
+    const vyre_program *program = emitter->ssa->program;
+    bool is_state = slot == program->binding_count + VY_HIDDEN_STATE;
     if (!emitter->target->is_coherent_decorated || (!access->has_barrier && !access->atomics) ||
-        slot >= emitter->ssa->program->binding_count || !vy_slot_is_written(emitter, slot)) {
+        (slot >= program->binding_count && !is_state) || !vy_slot_is_written(emitter, slot)) {
         return false;
     }
     uint64_t group = (uint64_t)1 << slot;
-    if (emitter->options->aliased) {
-        group = emitter->module_writes;
+    if (is_state) {
+        group = VY_ACCESS_FLAG;
+    } else if (emitter->options->aliased) {
+        group = emitter->module_writes & ~VY_ACCESS_FLAG;
     }
     return (access->writes & group) && (access->reads & group);
 }

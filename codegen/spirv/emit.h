@@ -183,7 +183,8 @@ typedef enum vy_input {
     VY_INPUT_PASS,
     VY_INPUT_LANE,
     VY_INPUT_LANES,
-    VY_INPUT_ZERO, /* VY_PARAM_ZERO */
+    VY_INPUT_ZERO,      /* VY_PARAM_ZERO */
+    VY_INPUT_FLAG_WORD, /* of the state: what the flag's element 0 is in this pass */
     VY_INPUT_COUNT
 } vy_input;
 
@@ -334,6 +335,22 @@ uint32_t vy_emit_element(vy_emitter *emitter, uint32_t buffer, uint32_t index);
 /* The elements of a buffer, as a value; and what an index of that instruction is compared with. */
 uint32_t vy_emit_length(vy_emitter *emitter, uint32_t buffer);
 uint32_t vy_emit_bound(vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_flag.c: the flag of `until`. One access of a buffer by that index, checked: `act` does it at
+ * the pointer it is given, which is called twice where only the device knows whether it is the
+ * flag. Gives what it gave, a u32 where it is called twice, or 0. */
+typedef uint32_t (*vy_access_fn)(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer,
+                                 const void *data);
+uint32_t vy_emit_access(vy_emitter *emitter, const vy_ins *ins, uint32_t index, vy_access_fn act,
+                        const void *data);
+/* Whether that makes blocks; whether element 0 of the buffer is not in it. */
+bool vy_emit_flag_splits(const vy_emitter *emitter, const vy_ins *ins);
+bool vy_emit_is_flag(const vy_emitter *emitter, uint32_t buffer);
+/* Which word of the state is the flag of a pass. */
+uint32_t vy_emit_flag_word(vy_emitter *emitter, uint32_t pass);
+/* In the entry point's first block, by all: whether the fixpoint is over, a bool that is the same
+ * for all of a dispatch. `launched`: linear number of the workgroup. */
+uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched);
 
 /* emit_table.c, emit_array.c: tables, private arrays, spill slots. */
 uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins);

@@ -39,7 +39,7 @@ static uint32_t semantics_of(const vy_emitter *emitter, bool acquires, bool rele
     return bits;
 }
 
-static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t index)
+static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer)
 {
     vy_module *m = &emitter->module;
     vy_atomic_place place;
@@ -48,7 +48,7 @@ static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t
     /* What SPIR-V forbids never comes here from a validated program. */
     releases = releases && ins->atomic != VYRE_ATOMIC_LOAD;
     acquires = acquires && ins->atomic != VYRE_ATOMIC_STORE;
-    place.pointer = vy_emit_element(emitter, ins->ref, index);
+    place.pointer = pointer;
     place.scope = vy_emit_is_shared(emitter, ins->ref) ? vy_const_u32(m, SpvScopeWorkgroup)
                                                        : vy_emit_device_scope(emitter);
     place.semantics = vy_const_u32(m, semantics_of(emitter, acquires, releases));
@@ -127,12 +127,14 @@ static uint32_t modify(vy_emitter *emitter, const vy_ins *ins, const void *at, u
                     VY_LIST(place->pointer, place->scope, place->semantics, x));
 }
 
-/* The old value as a cell's, or 0 for a store. x, y: cells of the operands. */
-static uint32_t act(vy_emitter *emitter, const vy_ins *ins, vyre_type type, uint32_t index,
-                    uint32_t x, uint32_t y)
+/* The old value as a cell's, or 0 for a store. data: cells of the operands. */
+static uint32_t act(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer, const void *data)
 {
     vy_module *m = &emitter->module;
-    vy_atomic_place place = place_of(emitter, ins, index);
+    vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
+    const uint32_t *operands = data;
+    uint32_t x = operands[0], y = operands[1];
+    vy_atomic_place place = place_of(emitter, ins, pointer);
     uint32_t cell = cell_type(m, type);
     if (vy_type_width(type) == 64) {
         vy_module_capability(m, SpvCapabilityInt64Atomics);
@@ -188,13 +190,14 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
                                "%s does not exist for %s. Fix: use u32 or i32",
                                vy_atomic_text((vyre_atomic)ins->atomic), vyre_type_keyword(type));
     }
-    uint32_t x = operand_cell(emitter, ins, type, 1);
-    uint32_t y = operand_cell(emitter, ins, type, 2);
+    uint32_t operands[2];
+    operands[0] = operand_cell(emitter, ins, type, 1);
+    operands[1] = operand_cell(emitter, ins, type, 2);
     uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
     vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t before = emitter->current_label;
     uint32_t merge = vy_begin_checked(emitter, checked);
-    uint32_t old = act(emitter, ins, type, checked.index, x, y);
+    uint32_t old = vy_emit_access(emitter, ins, checked.index, act, operands);
     uint32_t last = emitter->current_label;
     vy_end_checked(emitter, merge);
     if (merge && old) {

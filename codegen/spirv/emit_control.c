@@ -148,11 +148,14 @@ static void patch_phis(vy_emitter *emitter)
 bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
 {
     switch ((int)ins->op) {
+    case VYRE_OP_LOAD:
+        return vy_emit_flag_splits(emitter, ins);
     case VY_SSA_STORE:
+        return !ins->unchecked || vy_emit_flag_splits(emitter, ins);
     case VY_SSA_ARRAY_STORE:
         return !ins->unchecked;
     case VY_SSA_ATOMIC:
-        return !ins->unchecked ||
+        return !ins->unchecked || vy_emit_flag_splits(emitter, ins) ||
                emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32 ||
                vy_emit_is_aggregated(emitter, ins);
     case VY_SSA_ARRAY_ZERO:

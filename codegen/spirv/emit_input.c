@@ -154,6 +154,10 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
                    : vy_emit_builtin_variable(emitter, SpvBuiltInSubgroupSize);
     case VY_INPUT_ZERO:
         return vy_emit_param_word(emitter, VY_PARAM_ZERO);
+    case VY_INPUT_FLAG_WORD: {
+        uint32_t pass_index = vy_emit_push_word(emitter, VY_PUSH_PASS);
+        return vy_emit_flag_word(emitter, pass_index);
+    }
     default:
         return vy_emit_param_word(emitter, VY_PARAM_GROUPS + axis);
     }

@@ -150,10 +150,26 @@ static uint32_t plain_access(const vy_emitter *emitter, uint32_t buffer)
 {
     if (!vy_emit_is_shared(emitter, buffer)) {
         uint32_t binding = emitter->ssa->program->buffers.data[buffer].binding;
-        bool may_change = emitter->module_writes >> binding & 1;
+        bool may_change = emitter->module_writes >> binding & 1 || vy_emit_is_flag(emitter, buffer);
         return emitter->addressing->access | (may_change ? emitter->target->shared_access : 0);
     }
     return emitter->target->shared_access;
+}
+
+static uint32_t load_at(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer, const void *data)
+{
+    (void)data;
+    return vy_emit_load_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref),
+                             plain_access(emitter, ins->ref));
+}
+
+/* data: the cell's value. */
+static uint32_t store_at(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer, const void *data)
+{
+    const uint32_t *cell = data;
+    vy_emit_store_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref), *cell,
+                       plain_access(emitter, ins->ref));
+    return 0;
 }
 
 uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins)
@@ -162,9 +178,7 @@ uint32_t vy_emit_load(vy_emitter *emitter, const vy_ins *ins)
     bool is_packed = !vy_emit_is_shared(emitter, ins->ref);
     uint32_t count = vy_emit_bound(emitter, ins);
     vy_checked checked = vy_check_index_for_load(emitter, ins, count);
-    uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
-    uint32_t value = vy_emit_load_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref),
-                                       plain_access(emitter, ins->ref));
+    uint32_t value = vy_emit_access(emitter, ins, checked.index, load_at, NULL);
     return vy_checked_value(emitter, type, is_packed, checked, value);
 }
 
@@ -177,8 +191,6 @@ void vy_emit_store(vy_emitter *emitter, const vy_ins *ins)
     uint32_t count = vy_emit_bound(emitter, ins);
     vy_checked checked = vy_check_index(emitter, ins, count);
     uint32_t merge = vy_begin_checked(emitter, checked);
-    uint32_t pointer = vy_emit_element(emitter, ins->ref, checked.index);
-    vy_emit_store_cell(emitter, pointer, vy_emit_buffer_cell(emitter, ins->ref), cell,
-                       plain_access(emitter, ins->ref));
+    (void)vy_emit_access(emitter, ins, checked.index, store_at, &cell);
     vy_end_checked(emitter, merge);
 }

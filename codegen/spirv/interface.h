@@ -8,11 +8,12 @@
  *   set 0, binding n + 1  records
  *   set 0, binding n + 2  spill slots: word w of invocation i at w * invocations + i
  *   set 0, binding n + 3  constant tables that are too large for the module
+ *   set 0, binding n + 4  the state of a fixpoint with `until`
  * A module declares only what it uses.
  *
  * In the address form there are no descriptors. The push constant VY_PUSH_ADDRESS is the address of
  * the parameter block; behind the words that both forms have lie, from VY_PARAM_ADDRESSES on, the
- * 64-bit addresses of the n bindings, then of records, spill slots and tables. */
+ * 64-bit addresses of the n bindings, then of records, spill slots, tables and the state. */
 #ifndef VY_INTERFACE_H
 #define VY_INTERFACE_H
 
@@ -22,11 +23,12 @@
 #define VY_HIDDEN_RECORDS 1u
 #define VY_HIDDEN_SPILL   2u
 #define VY_HIDDEN_TABLES  3u
-#define VY_HIDDEN_COUNT   4u
+#define VY_HIDDEN_STATE   4u
+#define VY_HIDDEN_COUNT   5u
 
 /* Words of the parameter block. */
 enum {
-    VY_PARAM_PASS_BASE = 0,
+    VY_PARAM_PASS_BASE = 0,   /* with `until`: a multiple of VY_STATE_TURNS */
     VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
     VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
     VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
@@ -74,6 +76,14 @@ enum {
     VY_SPEC_ZERO_SUMS = 10 /* bool: this device leaves out additions of a zero that it knows, which
                               is wrong for -0 + 0 */
 };
+
+/* Words of the state, which the modules of programs with `until` use that run one segment. While
+ * passes run, element 0 of the flag is word `pass mod VY_STATE_TURNS` of it. A module reads the
+ * word of the pass before and does nothing where that is zero; the first segment execution of a
+ * pass makes the word of the next pass zero whether it does something or not, and where it does,
+ * counts the pass. At the start of a dispatch word 0 is zero, and that of the pass before it is
+ * not. */
+enum { VY_STATE_FLAGS = 0, VY_STATE_TURNS = 4, VY_STATE_PASSES = 4, VY_STATE_MODULE_WORDS = 5 };
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)
  * that leaves a record claims it by compare-and-exchange of pass + 1, then of execution + 1; only

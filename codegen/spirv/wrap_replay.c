@@ -1,6 +1,6 @@
 /* The entry point for one dispatch per segment, or for one of all of them: finds the logical
- * workgroup behind the launched one, leaves where there is none, clears the workgroup memory in
- * use, and calls the body. */
+ * workgroup behind the launched one, leaves where there is none or where the fixpoint is over,
+ * clears the workgroup memory in use, and calls the body. */
 #include "codegen/spirv/emit.h"
 
 /* Where the grid is folded, launched workgroups count linearly, x fastest. */
@@ -176,6 +176,10 @@ static void emit(vy_emitter *emitter)
         if (emitter->options->agnostic) {
             uint32_t beyond = is_beyond_elements(emitter, &launch);
             leaves = vy_b2(m, SpvOpLogicalOr, leaves, beyond);
+        }
+        if (emitter->ssa->program->until) {
+            uint32_t is_over = vy_emit_gate(emitter, launch.launched);
+            leaves = vy_b2(m, SpvOpLogicalOr, leaves, is_over);
         }
         uint32_t block = leave_if(m, leaves);
         clear_shared(emitter, block);

@@ -22,13 +22,7 @@ const vy_binder *vy_binder_get(const vyre_device *device, uint32_t buffer_count,
 
 bool vy_binder_needs(const vyre_pipeline *p, vy_set_kind set)
 {
-    return set == VY_SET_PROGRAM || (set == VY_SET_JUDGE ? p->has_until : p->grid_from >= 0);
-}
-
-const vy_judge *vy_binder_kernel(vyre_device *device, vyre_interface interface, vy_set_kind set)
-{
-    const vy_engine_kernels *k = vy_runs_kernels(device);
-    return set == VY_SET_JUDGE ? &k->judges[interface] : &k->grids[interface];
+    return set == VY_SET_PROGRAM || p->grid_from >= 0;
 }
 
 static void add(VkDescriptorBufferInfo *infos, VkWriteDescriptorSet *writes, uint32_t *count,
@@ -62,15 +56,6 @@ uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t 
         add(infos, writes, &count, VY_GRID_STATE, &state);
         add(infos, writes, &count, VY_GRID_TARGET, &hidden[VY_HIDDEN_PARAMS]);
         add(infos, writes, &count, VY_GRID_BLOCK, &block);
-        return count;
-    }
-    if (set == VY_SET_JUDGE) {
-        vy_piece block = hidden[VY_HIDDEN_PARAMS];
-        block.offset += in->judge_offset;
-        block.size = VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t);
-        add(infos, writes, &count, VY_JUDGE_FLAG, &in->pieces[vy_kernel_until(p->kernel)]);
-        add(infos, writes, &count, VY_JUDGE_STATE, &state);
-        add(infos, writes, &count, VY_JUDGE_BLOCK, &block);
         return count;
     }
     for (uint32_t b = 0; b < n + VY_HIDDEN_COUNT; b++) {

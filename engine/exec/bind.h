@@ -9,8 +9,6 @@
 
 /* Whether dispatches of the pipeline need it. */
 bool vy_binder_needs(const vyre_pipeline *pipeline, vy_set_kind set);
-/* Of the judge or the grid's kernel: both come from vy_engine_kernels_prepare. */
-const vy_judge *vy_binder_kernel(vyre_device *device, vyre_interface interface, vy_set_kind set);
 
 struct vy_binder {
     const char *name; /* for reports */

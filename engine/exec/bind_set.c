@@ -1,6 +1,7 @@
 /* By descriptor sets, one for each lane, written when the buffers change. */
 #include "engine/exec/bind.h"
 
+#include "engine/exec/run.h"
 #include "engine/pipeline/limits.h"
 
 /* Those that the pipeline's dispatches need, the program's first. */
@@ -20,8 +21,8 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
     vyre_device *d = p->device;
     vy_set_kind kinds[VY_SET_KINDS];
     uint32_t kind_count = list_kinds(p, kinds);
-    uint32_t buffers = vy_limits_buffer_count(p->kernel) + (p->has_until ? VY_JUDGE_BINDINGS : 0) +
-                       (p->grid_from >= 0 ? VY_GRID_BINDINGS : 0);
+    uint32_t buffers =
+        vy_limits_buffer_count(p->kernel) + (p->grid_from >= 0 ? VY_GRID_BINDINGS : 0);
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers * in->lane_count};
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
@@ -37,7 +38,7 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
     vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)in->pool, vyre_kernel_name(p->kernel));
     VkDescriptorSetLayout layouts[VY_SET_KINDS] = {p->layouts[VYRE_INTERFACE_DESCRIPTOR].set};
     for (uint32_t k = 1; k < kind_count; k++) {
-        layouts[k] = vy_binder_kernel(d, VYRE_INTERFACE_DESCRIPTOR, kinds[k])->layout.set;
+        layouts[k] = vy_runs_kernels(d)->grids[VYRE_INTERFACE_DESCRIPTOR].layout.set;
     }
     for (uint32_t l = 0; l < in->lane_count; l++) {
         VkDescriptorSet sets[VY_SET_KINDS] = {VK_NULL_HANDLE};

@@ -43,6 +43,7 @@ void vy_instance_hidden(const vyre_pipeline *p, const vy_instance *in, uint32_t 
     out[VY_HIDDEN_RECORDS] = vy_block_piece(&in->records);
     out[VY_HIDDEN_SPILL] = vy_block_piece(in->spill.buffer ? &in->spill : &in->state);
     out[VY_HIDDEN_TABLES] = vy_block_piece(&p->tables);
+    out[VY_HIDDEN_STATE] = vy_block_piece(&in->state);
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -289,13 +290,8 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
                                vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    in->judge_offset =
+    in->grid_offset =
         align((uint64_t)vy_shape_block_words(p->kernel) * sizeof(uint32_t), SET_ALIGNMENT);
-    in->grid_offset = in->judge_offset;
-    if (p->has_until) {
-        in->grid_offset =
-            align(in->judge_offset + VY_JUDGE_BLOCK_WORDS * sizeof(uint32_t), SET_ALIGNMENT);
-    }
     in->moves_offset = in->grid_offset;
     if (p->grid_from >= 0) {
         in->moves_offset =
@@ -443,8 +439,12 @@ static VkDeviceAddress address_of(const vy_instance *in, uint32_t memory, uint64
     case VY_MEM_RECORDS:
         return in->records.address;
     default:
-        return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0].address;
+        break;
     }
+    if (memory >= VY_MEM_FLAGS && memory < VY_MEM_FLAGS + VY_STATE_TURNS) {
+        return in->state.address + vy_state_flag(memory - VY_MEM_FLAGS) * sizeof(uint32_t);
+    }
+    return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0].address;
 }
 
 /* `base`: of the lane's region. */
@@ -484,6 +484,26 @@ static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_j
     vy_grid_fill_block(&grid, words);
 }
 
+/* The blocks of copies that kernels make at the end, whichever chunk that is in. */
+static void fill_ends(const vy_instance *in, uint32_t lane, uint64_t base)
+{
+    const vy_moves *m = &in->moves;
+    for (uint32_t i = 0; i < m->epilogue_count; i++) {
+        if (m->epilogue[i].is_by_kernel) {
+            fill_move(in, &m->epilogue[i], base);
+        }
+    }
+    for (uint32_t turn = 0; m->has_flag && m->flag.is_by_kernel && turn < VY_STATE_TURNS; turn++) {
+        vy_command flag = vy_moves_flag(m, turn);
+        fill_move(in, &flag, base);
+    }
+    if (m->state.is_by_kernel) {
+        vy_command state = m->state;
+        state.target_offset = vy_instance_state_readback(lane);
+        fill_move(in, &state, base);
+    }
+}
+
 vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy_job *job,
                                      uint32_t lane, vyre_diag *diag)
 {
@@ -492,16 +512,12 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     uint32_t *words = (uint32_t *)(void *)region;
     vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, words);
     put_addresses(p, in, lane, words);
-    if (p->has_until) {
-        uint32_t flag = (uint32_t)vy_kernel_until(p->kernel);
-        vy_judge_fill_block(job->shape.lengths[flag], in->pieces[flag].address, in->state.address,
-                            (uint32_t *)(void *)(region + in->judge_offset));
-    }
     if (p->grid_from >= 0) {
         write_grid(p, in, job, lane, (uint32_t *)(void *)(region + in->grid_offset));
     }
     if (p->has_state) {
-        uint32_t state[VY_STATE_WORDS] = {[VY_STATE_LIMIT] = job->shape.passes};
+        /* The pass before the first one left its flag set. */
+        uint32_t state[VY_STATE_WORDS] = {[VY_STATE_FLAGS + VY_STATE_TURNS - 1] = 1};
         memcpy(&state[VY_STATE_ARGUMENTS], in->launched, sizeof in->launched);
         memcpy(region + in->state_offset, state, sizeof state);
     }
@@ -511,11 +527,7 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
             fill_move(in, &m->prologue[i], base);
         }
     }
-    for (uint32_t i = 0; i < m->epilogue_count; i++) {
-        if (m->epilogue[i].is_by_kernel) {
-            fill_move(in, &m->epilogue[i], base);
-        }
-    }
+    fill_ends(in, lane, base);
     return vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);
 }
 

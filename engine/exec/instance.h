@@ -17,7 +17,8 @@ typedef struct vy_piece {
 typedef struct vy_chunk_key {
     uint32_t first, count, passes;
     uint32_t is_start, has_epilogue;
-    uint32_t lane; /* whose parameter blocks they read */
+    uint32_t phase, flag; /* `until`: of the first pass, the word of the last */
+    uint32_t lane;        /* whose parameter blocks they read */
     uint32_t is_timed;
 } vy_chunk_key;
 
@@ -29,14 +30,14 @@ typedef struct vy_recorded {
     uint64_t value;      /* of the timeline when its last submission has ended */
     uint64_t used;       /* the instance's clock when it was last used */
     vy_chunk_key key;
-    uint32_t dispatches, judges, barriers, elided;
+    uint32_t dispatches, barriers, elided;
 } vy_recorded;
 
-#define VY_MAX_RECORDED 40u /* chunks of 1, 2, 4, ... 4096 passes, with and without ends */
+#define VY_MAX_RECORDED 40u /* chunks of 1, 3, 8, ... 4096 passes, by lanes, and their ends */
 
 /* Whose buffers: the program's, or those of a kernel of the engine's beside it. */
-typedef enum vy_set_kind { VY_SET_PROGRAM, VY_SET_JUDGE, VY_SET_GRID } vy_set_kind;
-#define VY_SET_KINDS 3u
+typedef enum vy_set_kind { VY_SET_PROGRAM, VY_SET_GRID } vy_set_kind;
+#define VY_SET_KINDS 2u
 
 /* Parameter blocks for one chunk in flight, and what is bound for it. */
 typedef struct vy_lane {
@@ -72,11 +73,10 @@ struct vy_instance {
     vy_lane lanes[VY_MAX_LANES];
     uint32_t lane_count;
     VkDescriptorPool pool;
-    /* For each lane: the program's block, the judge's, the grid's, those of transfers, the
-     * state's start. */
+    /* For each lane: the program's block, the grid's, those of transfers, the state's start. */
     vy_block host_block;
     bool is_direct; /* kernels read it where it lies */
-    uint64_t judge_offset, grid_offset, moves_offset, state_offset, region_size;
+    uint64_t grid_offset, moves_offset, state_offset, region_size;
     vy_block state, records, spill, upload, readback, crumbs;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
 };

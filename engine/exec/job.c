@@ -73,13 +73,15 @@ static vyre_result check_usage(const vyre_pipeline *p, const vy_job *job, vyre_d
     for (uint32_t b = 0; job->binder->is_by_handle && b < p->binding_count; b++) {
         vyre_binding_info info;
         vyre_kernel_binding(p->kernel, b, &info);
-        bool is_filled = info.mode == VYRE_BUFFER_OUT || info.mode == VYRE_BUFFER_SCRATCH ||
-                         vy_kernel_until(p->kernel) == (int32_t)b;
+        bool is_flag = vy_kernel_until(p->kernel) == (int32_t)b;
+        bool is_filled =
+            is_flag || info.mode == VYRE_BUFFER_OUT || info.mode == VYRE_BUFFER_SCRATCH;
         if (!job->is_resident[b] || !job->shape.lengths[b]) {
             continue;
         }
         if (is_filled && !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
-            return refuse_usage(p, b, "made zero", "VK_BUFFER_USAGE_TRANSFER_DST_BIT", diag);
+            return refuse_usage(p, b, is_flag ? "the flag of `until`" : "made zero",
+                                "VK_BUFFER_USAGE_TRANSFER_DST_BIT", diag);
         }
         if (job->bindings[b].out && !(job->residents[b].usage & VK_BUFFER_USAGE_TRANSFER_SRC_BIT)) {
             return refuse_usage(p, b, "read back", "VK_BUFFER_USAGE_TRANSFER_SRC_BIT", diag);

@@ -27,7 +27,6 @@ static void destroy(vyre_device *device, vy_judge *judge)
 void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
 {
     for (uint32_t i = 0; i < VY_INTERFACES; i++) {
-        destroy(device, &k->judges[i]);
         destroy(device, &k->grids[i]);
     }
     destroy(device, &k->fill);
@@ -61,8 +60,7 @@ static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_s
 
 uint32_t vy_engine_needs(const vyre_pipeline *p, bool has_moves)
 {
-    return (p->has_until ? VY_NEEDS_JUDGE : 0) | (p->grid_from >= 0 ? VY_NEEDS_GRID : 0) |
-           (has_moves ? VY_NEEDS_MOVES : 0);
+    return (p->grid_from >= 0 ? VY_NEEDS_GRID : 0) | (has_moves ? VY_NEEDS_MOVES : 0);
 }
 
 vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, uint32_t which,
@@ -71,13 +69,7 @@ vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *bind
     vy_engine_kernels *k = vy_runs_kernels(device);
     vyre_result code = VYRE_OK;
     vy_mutex_lock(&k->mutex);
-    if (which & VY_NEEDS_JUDGE) {
-        vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre judge"};
-        shader.words = vy_kernel_judge(binder->interface, &shader.word_count);
-        code =
-            make(device, binder, &shader, VY_JUDGE_BINDINGS, &k->judges[binder->interface], diag);
-    }
-    if (code == VYRE_OK && which & VY_NEEDS_GRID) {
+    if (which & VY_NEEDS_GRID) {
         vy_shader shader = {.workgroup = {1, 1, 1}, .label = "vyre grid"};
         shader.words = vy_kernel_grid(binder->interface, &shader.word_count);
         code = make(device, binder, &shader, VY_GRID_BINDINGS, &k->grids[binder->interface], diag);
@@ -127,17 +119,6 @@ static void put_address(uint32_t *words, uint32_t first, uint32_t index, VkDevic
 {
     words[first + 2 * index] = (uint32_t)address;
     words[first + 2 * index + 1] = (uint32_t)(address >> 32);
-}
-
-void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAddress state,
-                         uint32_t *words)
-{
-    uint32_t addresses = vy_param_addresses(2, 0);
-    fill_grid(1, 1, VY_JUDGE_BLOCK_WORDS, words);
-    words[VY_PARAM_LENGTHS + VY_JUDGE_FLAG] = flag_length;
-    words[VY_PARAM_LENGTHS + VY_JUDGE_STATE] = VY_STATE_WORDS;
-    put_address(words, addresses, VY_JUDGE_FLAG, flag);
-    put_address(words, addresses, VY_JUDGE_STATE, state);
 }
 
 void vy_grid_fill_block(const vy_grid *g, uint32_t *words)

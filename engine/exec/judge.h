@@ -1,32 +1,32 @@
-/* The engine's own kernels between those of a program: the judge, one workgroup after a pass, which
- * decides on the device whether another one runs; the grid's, one workgroup before the passes,
+/* The engine's own kernels between those of a program: the grid's, one workgroup before the passes,
  * which reads what the program's `grid from` names; and fills, copies and gathers of memory that
- * recorded commands must not name. They are made once for a device. */
+ * recorded commands must not name. They are made once for a device. Here too: the words of a
+ * dispatch's state. */
 #ifndef VY_JUDGE_H
 #define VY_JUDGE_H
 
 #include "engine/pipeline/pipeline.h"
 
-/* Bindings of the judge's set. */
-enum { VY_JUDGE_FLAG, VY_JUDGE_STATE, VY_JUDGE_BLOCK, VY_JUDGE_BINDINGS };
-/* Bindings of the grid's: TARGET is the parameter block that it writes, BLOCK its own. */
+/* Bindings of the grid's set: TARGET is the parameter block that it writes, BLOCK its own. */
 enum { VY_GRID_COUNTS, VY_GRID_STATE, VY_GRID_TARGET, VY_GRID_BLOCK, VY_GRID_BINDINGS };
 
-/* Words of the dispatch's state. */
+/* Words of the dispatch's state, behind those of codegen/spirv/interface.h. */
 enum {
-    VY_STATE_PASSES,    /* that have run */
-    VY_STATE_CONVERGED, /* 1: a pass left the flag zero */
-    VY_STATE_LIMIT,     /* passes that may run */
-    VY_STATE_DONE,      /* 1: no other pass runs */
-    VY_STATE_ARGUMENTS, /* 3: of the segments' indirect dispatches; zero when done */
+    VY_STATE_ARGUMENTS = VY_STATE_MODULE_WORDS, /* 3: of indirect dispatches, by `grid from` */
     VY_STATE_CLAMPED =
         VY_STATE_ARGUMENTS + 3, /* 1: the buffer of `grid from` has more workgroups than may run */
     VY_STATE_GROUPS,            /* 3: its workgroups that run */
-    VY_STATE_WORDS = 12
+    VY_STATE_CONVERGED = VY_STATE_GROUPS + 3, /* of the strategy workgroup alone: 1, a pass left
+                                                 the flag zero */
+    VY_STATE_WORDS
 };
+/* Which flag word of the state is that of a dispatch's n-th pass. */
+static inline uint32_t vy_state_flag(uint32_t pass)
+{
+    return VY_STATE_FLAGS + pass % VY_STATE_TURNS;
+}
 
-/* Words of the parameter blocks, with addresses. */
-#define VY_JUDGE_BLOCK_WORDS  28u
+/* Words of the parameter blocks, with those addresses that are read. */
 #define VY_GRID_BLOCK_WORDS   36u
 #define VY_MOVE_BLOCK_WORDS   28u
 #define VY_GATHER_BLOCK_WORDS 32u
@@ -40,16 +40,15 @@ typedef struct vy_judge {
 typedef struct vy_engine_kernels {
     vy_mutex mutex;
     bool has_mutex;
-    vy_judge judges[VY_INTERFACES], grids[VY_INTERFACES];
+    vy_judge grids[VY_INTERFACES];
     vy_judge fill, copy, gather; /* the address form alone */
 } vy_engine_kernels;
 
 bool vy_engine_kernels_init(vy_engine_kernels *kernels);
 void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *kernels);
 /* Makes what pipelines of this way need and is not there yet; `which`: VY_NEEDS_*. */
-#define VY_NEEDS_JUDGE 1u
-#define VY_NEEDS_GRID  2u
-#define VY_NEEDS_MOVES 4u
+#define VY_NEEDS_GRID  1u
+#define VY_NEEDS_MOVES 2u
 vyre_result vy_engine_kernels_prepare(vyre_device *device, const vy_binder *binder, uint32_t which,
                                       vyre_diag *diag);
 /* What a pipeline's dispatches need, with kernels for transfers or without. */
@@ -57,11 +56,8 @@ uint32_t vy_engine_needs(const vyre_pipeline *pipeline, bool has_moves);
 /* Of the address form, for transfers alone. */
 vyre_result vy_engine_gather_prepare(vyre_device *device, const vy_binder *binder, vyre_diag *diag);
 
-/* `flag_length`: elements of the flag's buffer. Addresses are 0 in the descriptor forms. */
-void vy_judge_fill_block(uint32_t flag_length, VkDeviceAddress flag, VkDeviceAddress state,
-                         uint32_t *out_words);
 /* What the kernel of a program's grid reads: `limit` workgroups may run, of `volume` invocations.
- */
+ * Addresses are 0 in the descriptor forms. */
 typedef struct vy_grid {
     uint32_t limit, volume, length, block_words;
     uint32_t most[3]; /* maxComputeWorkGroupCount */

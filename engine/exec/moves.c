@@ -72,6 +72,26 @@ static vy_command *add_readback(vy_moves *m, uint32_t memory, uint64_t offset, u
     return copy;
 }
 
+/* Where the strategy has the flag in the state. A kernel has a block for each of its words. */
+static void add_flag(const vy_job *job, uint32_t binding, vy_moves *m)
+{
+    m->flag = (vy_command){.kind = VY_COMMAND_COPY,
+                           .target = (uint8_t)binding,
+                           .source = VY_MEM_FLAGS,
+                           .size = sizeof(uint32_t)};
+    m->has_flag = true;
+    mark(m, job, binding, &m->flag);
+    m->block_count += m->flag.is_by_kernel ? VY_STATE_TURNS - 1 : 0;
+}
+
+vy_command vy_moves_flag(const vy_moves *m, uint32_t turn)
+{
+    vy_command flag = m->flag;
+    flag.source = (uint8_t)(VY_MEM_FLAGS + turn % VY_STATE_TURNS);
+    flag.block += flag.is_by_kernel ? turn % VY_STATE_TURNS : 0;
+    return flag;
+}
+
 static void list_binding(const vyre_pipeline *p, const vy_job *job, uint32_t b, vy_moves *m)
 {
     vyre_binding_info info;
@@ -87,10 +107,15 @@ static void list_binding(const vyre_pipeline *p, const vy_job *job, uint32_t b, 
      * lies in the same memory first. */
     bool is_proven = job->dispatch_count > 0 && job->alias[b] == (uint64_t)1 << b &&
                      vy_kernel_is_fill_needless(p->kernel, b);
+    bool is_flag = vy_kernel_until(p->kernel) == (int32_t)b;
+    bool is_seen = info.mode == VYRE_BUFFER_INOUT || given->kind != VYRE_BINDING_NONE;
+    /* Nobody looks into the buffer of such a flag. */
+    is_proven = is_proven || (is_flag && !is_seen && vy_kernel_is_flag_single(p->kernel));
     if (is_zeroed && !is_proven) {
         add_fill(m, job, b, size);
-    } else if (vy_kernel_until(p->kernel) == (int32_t)b) {
-        add_fill(m, job, b, sizeof(uint32_t));
+    }
+    if (is_flag && is_seen && !job->is_whole) {
+        add_flag(job, b, m);
     }
     vy_job_output(p, job, b, &offset, &out_size);
     if (out_size) {
@@ -103,12 +128,19 @@ void vy_moves_list(const vyre_pipeline *p, const vy_job *job, vy_moves *m)
     m->prologue_count = m->epilogue_count = m->block_count = 0;
     m->upload_size = m->records_offset = m->mapped = 0;
     m->readback_size = VY_STATE_STRIDE * VY_MAX_LANES;
-    if (p->has_state) {
+    m->has_flag = false;
+    m->flag = m->state = (vy_command){.kind = 0};
+    if (p->has_state && !job->is_whole) {
         vy_command *copy = add(m->prologue, &m->prologue_count, VY_COMMAND_COPY);
         copy->target = VY_MEM_STATE;
         copy->source = VY_MEM_STATE_START;
         copy->size = VY_STATE_WORDS * sizeof(uint32_t);
         mark(m, job, VYRE_MAX_BUFFERS, copy);
+        m->state = (vy_command){.kind = VY_COMMAND_COPY,
+                                .target = VY_MEM_READBACK,
+                                .source = VY_MEM_STATE,
+                                .size = VY_STATE_WORDS * sizeof(uint32_t)};
+        mark(m, job, VYRE_MAX_BUFFERS, &m->state);
     }
     if (job->records_size) {
         vy_command *fill = add(m->prologue, &m->prologue_count, VY_COMMAND_FILL);
@@ -145,8 +177,9 @@ static bool are_same(const vy_command *a, const vy_command *b, uint32_t count)
 
 bool vy_moves_are_same(const vy_moves *a, const vy_moves *b)
 {
-    return a->mapped == b->mapped && a->prologue_count == b->prologue_count &&
-           a->epilogue_count == b->epilogue_count &&
+    return a->mapped == b->mapped && a->has_flag == b->has_flag &&
+           are_same(&a->flag, &b->flag, 1) && are_same(&a->state, &b->state, 1) &&
+           a->prologue_count == b->prologue_count && a->epilogue_count == b->epilogue_count &&
            are_same(a->prologue, b->prologue, a->prologue_count) &&
            are_same(a->epilogue, b->epilogue, a->epilogue_count);
 }

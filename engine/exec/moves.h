@@ -8,6 +8,10 @@
 typedef struct vy_moves {
     vy_command prologue[2 * VYRE_MAX_BUFFERS + 4], epilogue[VYRE_MAX_BUFFERS + 2];
     uint32_t prologue_count, epilogue_count;
+    /* The flag's element 0 after the passes, where the caller sees it, by vy_moves_flag; the state
+     * for the host (kind 0: there is none), whose target_offset is the lane's. */
+    vy_command flag, state;
+    bool has_flag;
     uint32_t block_count;    /* of these, done by kernels: each has a parameter block */
     uint64_t records_offset; /* in the readback memory */
     uint64_t upload_size, readback_size;
@@ -25,6 +29,8 @@ static inline uint32_t vy_move_pieces(uint64_t size)
 /* The state's copies of the lanes lie at the start of the readback memory. */
 #define VY_STATE_STRIDE 64u
 
+/* From that flag word. */
+vy_command vy_moves_flag(const vy_moves *moves, uint32_t turn);
 void vy_moves_list(const vyre_pipeline *pipeline, const vy_job *job, vy_moves *out_moves);
 /* What the host reads after the end: with `has_readback` the readback memory too. */
 uint64_t vy_moves_host_reads(const vy_moves *moves, bool has_readback);

@@ -32,11 +32,42 @@ vy_touch vy_touch_of(const vy_kernel_segment *segment, const uint64_t *alias,
     return touch;
 }
 
-uint32_t vy_chunk_passes(uint32_t execution_count, bool has_judge)
+uint32_t vy_chunk_passes(uint32_t execution_count)
 {
-    uint32_t each = execution_count + has_judge;
-    uint32_t passes = each ? VY_CHUNK_DISPATCHES / each : 1;
+    uint32_t passes = execution_count ? VY_CHUNK_DISPATCHES / execution_count : 1;
     return passes ? passes : 1;
+}
+
+/* The greatest power of two that is not more, or 1. */
+static uint32_t power_below(uint32_t value)
+{
+    uint32_t power = 1;
+    while (power <= value / 2) {
+        power *= 2;
+    }
+    return power;
+}
+
+/* Dispatches that take the device about as long as the host needs to look and to submit; where each
+ * takes long, passes that are skipped do so too. NVIDIA H200: 10 us, and 2 us for a small one. */
+#define LEAST_DISPATCHES 8u
+#define MANY_GROUPS      2048u
+#define HUGE_GROUPS      16384u
+
+uint32_t vy_chunk_ladder(uint32_t pass, uint32_t execution_count, uint64_t group_count)
+{
+    uint32_t least = execution_count ? LEAST_DISPATCHES / execution_count : 1;
+    if (group_count > MANY_GROUPS) {
+        least = group_count > HUGE_GROUPS ? 1 : least / 4;
+    }
+    uint32_t most = power_below(vy_chunk_passes(execution_count));
+    uint32_t passes = power_below(pass / 4 > least ? pass / 4 : least);
+    if (pass == 0) {
+        passes = 1; /* often the only one */
+    } else if (pass < VY_STATE_TURNS && least >= VY_STATE_TURNS) {
+        passes = VY_STATE_TURNS - pass; /* so that all later ones begin in the same phase */
+    }
+    return passes < most ? passes : most;
 }
 
 static vy_command *push(planner *p, vy_command_kind kind)
@@ -115,9 +146,15 @@ static void order(planner *p, const use *uses, uint32_t count)
     }
 }
 
-/* A binding's bit with those that share its memory. */
+#define ALL_STATE                                                                                  \
+    (BIT(VY_MEM_STATE) | (BIT(VY_STATE_TURNS) - 1) << VY_MEM_FLAGS | BIT(VY_MEM_PASSES))
+
+/* A binding's bit with those that share its memory; the state with its parts. */
 static uint64_t spread(const planner *p, uint32_t memory)
 {
+    if (memory == VY_MEM_STATE) {
+        return ALL_STATE;
+    }
     return memory < p->in->binding_count ? p->in->alias[memory] : BIT(memory);
 }
 
@@ -173,14 +210,33 @@ static void plan_crumb(planner *p, uint32_t execution, uint32_t pass)
     }
 }
 
+static uint64_t flag_word(uint32_t turn)
+{
+    return BIT(VY_MEM_FLAGS + turn % VY_STATE_TURNS);
+}
+
+/* What codegen/spirv/emit_flag.c makes of the flag. */
+static void add_flag(uint32_t execution, uint32_t turn, use *u)
+{
+    const uint64_t flag = BIT(VY_MEM_FLAG);
+    u->reads |= u->reads & flag ? flag_word(turn) : 0;
+    u->writes |= u->writes & flag ? flag_word(turn) : 0;
+    u->reads = (u->reads & ~flag) | flag_word(turn + VY_STATE_TURNS - 1);
+    u->writes &= ~flag;
+    u->writes |= execution == 0 ? flag_word(turn + 1) | BIT(VY_MEM_PASSES) : 0;
+}
+
 static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
 {
     const vy_chunk_input *in = p->in;
     plan_crumb(p, execution, pass);
     const vy_touch *touch = &in->touches[in->executions[execution].segment];
-    bool is_indirect = in->has_grid || (in->until >= 0 && !(in->is_start && pass == 0));
+    bool is_indirect = in->has_grid;
     use uses[2] = {{COMPUTE, touch->reads | BIT(VY_MEM_BLOCK), touch->writes},
                    {INDIRECT, BIT(VY_MEM_STATE), 0}};
+    if (in->until >= 0) {
+        add_flag(execution, in->phase + pass, &uses[0]);
+    }
     order(p, uses, is_indirect ? 2 : 1);
     p->plan->elided += p->after_dispatch && !p->barrier_between;
     p->after_dispatch = true;
@@ -188,7 +244,7 @@ static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
     vy_command *command = push(p, is_indirect ? VY_COMMAND_DISPATCH_INDIRECT : VY_COMMAND_DISPATCH);
     if (command) {
         command->execution = execution;
-        command->pass = pass;
+        command->pass = in->phase + pass;
     }
     p->plan->dispatches++;
 }
@@ -197,25 +253,13 @@ static void plan_dispatch(planner *p, uint32_t execution, uint32_t pass)
 static void plan_grid(planner *p)
 {
     const vy_chunk_input *in = p->in;
-    uint64_t written = BIT(VY_MEM_STATE) | BIT(VY_MEM_BLOCK);
+    uint64_t written = ALL_STATE | BIT(VY_MEM_BLOCK);
     use u = {COMPUTE, spread(p, in->grid) | written, written};
     if (in->has_grid && in->count > 0 && in->passes > 0) {
         order(p, &u, 1);
         (void)push(p, VY_COMMAND_GRID);
         p->plan->moves++;
     }
-}
-
-static void plan_judge(planner *p, uint32_t pass)
-{
-    uint64_t memory = spread(p, (uint32_t)p->in->until) | BIT(VY_MEM_STATE);
-    use u = {COMPUTE, memory | BIT(VY_MEM_BLOCK), memory};
-    order(p, &u, 1);
-    vy_command *command = push(p, VY_COMMAND_JUDGE);
-    if (command) {
-        command->pass = pass;
-    }
-    p->plan->judges++;
 }
 
 /* It may touch whatever the segments touch: there is nothing to be saved by knowing it. */
@@ -246,13 +290,9 @@ static void plan_passes(planner *p)
         plan_whole(p);
         return;
     }
-    bool ends_pass = in->first + in->count == in->execution_count;
     for (uint32_t pass = 0; pass < in->passes && !p->arena->failed; pass++) {
         for (uint32_t e = in->first; e < in->first + in->count; e++) {
             plan_dispatch(p, e, pass);
-        }
-        if (in->until >= 0 && ends_pass) {
-            plan_judge(p, pass);
         }
     }
 }
@@ -265,7 +305,7 @@ static void plan_whole_state(planner *p)
                            .target = VY_MEM_READBACK,
                            .source = VY_MEM_SPILL,
                            .source_offset = i * p->in->whole_stride,
-                           .target_offset = p->in->state_offset + p->in->whole_targets[i],
+                           .target_offset = p->in->state.target_offset + p->in->whole_targets[i],
                            .size = sizeof(uint32_t)};
         plan_transfer(p, &copy);
     }
@@ -309,16 +349,12 @@ bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_
     stamp(&p, VY_TIME_FIRST);
     plan_passes(&p);
     stamp(&p, VY_TIME_LAST);
+    plan_transfers(&p, &input->flag, input->has_flag);
     plan_transfers(&p, input->epilogue, input->epilogue_count);
     if (input->reads_state && input->is_whole) {
         plan_whole_state(&p);
     } else if (input->reads_state) {
-        vy_command copy = {.kind = VY_COMMAND_COPY,
-                           .target = VY_MEM_READBACK,
-                           .source = VY_MEM_STATE,
-                           .target_offset = input->state_offset,
-                           .size = input->state_size};
-        plan_transfer(&p, &copy);
+        plan_transfer(&p, &input->state);
     }
     plan_after(&p);
     stamp(&p, VY_TIME_END);

@@ -15,14 +15,17 @@
 
 /* Memory, as commands and hazards name it: bindings are 0 .. 23, the numbers are bits of masks. */
 enum {
-    VY_MEM_STATE = 24,      /* the dispatch's state, with the dispatch arguments */
+    VY_MEM_STATE = 24,      /* the dispatch's state, but for what follows of it below */
     VY_MEM_BLOCK = 25,      /* parameter blocks */
     VY_MEM_HOST_BLOCK = 26, /* what the host writes: copied there, and the state's start */
     VY_MEM_UPLOAD = 27,
     VY_MEM_READBACK = 28,
     VY_MEM_CRUMBS = 29,
     VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
-    VY_MEM_RECORDS = 62,     /* as in vy_kernel_segment's masks */
+    VY_MEM_FLAGS = 31,       /* VY_STATE_TURNS of them: the state's flag words */
+    VY_MEM_PASSES = VY_MEM_FLAGS + VY_STATE_TURNS,
+    VY_MEM_FLAG = 61,    /* of these masks: what the flag is in the pass */
+    VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,
     VY_MEM_COUNT = 64
 };
@@ -31,7 +34,6 @@ typedef enum vy_command_kind {
     VY_COMMAND_BARRIER,
     VY_COMMAND_DISPATCH,
     VY_COMMAND_DISPATCH_INDIRECT, /* by the arguments in STATE */
-    VY_COMMAND_JUDGE,             /* decides on the device whether another pass runs */
     VY_COMMAND_FILL,
     VY_COMMAND_COPY,
     VY_COMMAND_TIMESTAMP,
@@ -54,8 +56,9 @@ typedef struct vy_command {
     bool is_by_kernel; /* FILL, COPY: by a dispatch, with the transfer's block of that number */
     uint32_t block;
     vy_barrier barrier;
-    uint32_t execution, pass; /* index in the pass; index of the pass in the chunk */
-    uint32_t word;            /* FILL */
+    /* Index in the pass; DISPATCH: what is pushed of the pass, CRUMB: its index in the chunk. */
+    uint32_t execution, pass;
+    uint32_t word; /* FILL */
     uint64_t target_offset, source_offset, size;
 } vy_command;
 
@@ -81,6 +84,7 @@ typedef struct vy_chunk_input {
     const uint64_t *alias;   /* by binding */
     uint32_t binding_count;
     int32_t until;  /* binding of the flag, or -1 */
+    uint32_t phase; /* `until`: number of the chunk's first pass mod VY_STATE_TURNS */
     bool has_grid;  /* the device reads the grid from ... */
     uint32_t grid;  /* ... this binding */
     bool serialize; /* a barrier before everything: for debugging */
@@ -94,12 +98,12 @@ typedef struct vy_chunk_input {
     /* The chunk: executions [first, first + count) of each of `passes` passes; several passes only
      * where it holds whole ones. */
     uint32_t first, count, passes;
-    bool is_start;    /* holds the first pass: its dispatches are direct */
-    bool reads_state; /* STATE is copied to READBACK at the end, byte state_offset; of a whole
-                         chunk the two words that SPILL has of it */
+    bool has_flag, reads_state;
+    vy_command flag;  /* the copy of a flag word to the flag's buffer, before the epilogue */
+    vy_command state; /* the copy of STATE to READBACK at the end; of a whole chunk it is the two
+                         words that SPILL has of it */
     /* Of a whole chunk: bytes between the words of SPILL, and where in the state they go. */
     uint64_t whole_stride, whole_targets[VY_WHOLE_STATE_WORDS];
-    uint64_t state_offset, state_size;
     uint64_t host_reads; /* what the host reads after it where it lies: READBACK, bindings */
     vy_border before, after;
 } vy_chunk_input;
@@ -107,14 +111,19 @@ typedef struct vy_chunk_input {
 typedef struct vy_chunk_plan {
     VY_VEC(vy_command) commands;
     /* moves: transfers by kernels, and the grid's. */
-    uint32_t dispatches, judges, moves, barriers;
+    uint32_t dispatches, moves, barriers;
     uint32_t elided; /* dispatches that follow one they need no barrier after */
 } vy_chunk_plan;
 
 /* Memory from the arena; false when it failed. */
 bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_plan *out_plan);
 
-/* How many passes of `executions` dispatches (and a judge) a chunk holds: at least 1. */
-uint32_t vy_chunk_passes(uint32_t execution_count, bool has_judge);
+/* How many passes of so many dispatches a chunk holds: at least 1. */
+uint32_t vy_chunk_passes(uint32_t execution_count);
+/* The passes of the chunk that begins at that pass of a fixpoint with `until`, if the limit allows:
+ * about a quarter of those before, but enough that the host, which looks when a chunk ends, is back
+ * before the next one does. Behind convergence what is left of a chunk and the next one only skip.
+ */
+uint32_t vy_chunk_ladder(uint32_t pass, uint32_t execution_count, uint64_t group_count);
 
 #endif

@@ -50,8 +50,12 @@ static vy_piece resolve(const recorder *r, uint32_t memory)
     case VY_MEM_SPILL:
         return at(&in->spill, 0);
     default:
-        return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0];
+        break;
     }
+    if (memory >= VY_MEM_FLAGS && memory < VY_MEM_FLAGS + VY_STATE_TURNS) {
+        return at(&in->state, vy_state_flag(memory - VY_MEM_FLAGS) * sizeof(uint32_t));
+    }
+    return in->pieces[memory < VYRE_MAX_BUFFERS ? memory : 0];
 }
 
 static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_set_kind set)
@@ -160,16 +164,14 @@ static void record_whole(recorder *r, const vy_command *command)
     end_label(r);
 }
 
-/* The judge, or the kernel of the grid. */
-static void record_engine(recorder *r, vy_set_kind set, const vy_command *command)
+static void record_grid(recorder *r, const vy_command *command)
 {
     vyre_device *device = r->pipeline->device;
     const vy_instance *in = r->instance;
-    const vy_judge *kernel = vy_binder_kernel(device, in->choice.interface, set);
-    uint64_t offset = set == VY_SET_JUDGE ? in->judge_offset : in->grid_offset;
-    begin_label(r, set == VY_SET_JUDGE ? "vyre judge" : "vyre grid");
-    bind(r, kernel->pipeline, kernel->layout.pipeline, set);
-    push(r, kernel->layout.pipeline, offset, ADDRESS_WORDS, command, NULL);
+    const vy_judge *kernel = &vy_runs_kernels(device)->grids[in->choice.interface];
+    begin_label(r, "vyre grid");
+    bind(r, kernel->pipeline, kernel->layout.pipeline, VY_SET_GRID);
+    push(r, kernel->layout.pipeline, in->grid_offset, ADDRESS_WORDS, command, NULL);
     device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
     end_label(r);
 }
@@ -262,11 +264,8 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
         case VY_COMMAND_WHOLE:
             record_whole(&r, command);
             break;
-        case VY_COMMAND_JUDGE:
-            record_engine(&r, VY_SET_JUDGE, command);
-            break;
         case VY_COMMAND_GRID:
-            record_engine(&r, VY_SET_GRID, command);
+            record_grid(&r, command);
             break;
         case VY_COMMAND_FILL:
         case VY_COMMAND_COPY:
@@ -301,8 +300,7 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     const struct {
         const vy_judge *kernel;
         vy_set_kind set;
-    } others[] = {{p->has_until ? &kernels->judges[interface] : NULL, VY_SET_JUDGE},
-                  {p->grid_from >= 0 ? &kernels->grids[interface] : NULL, VY_SET_GRID},
+    } others[] = {{p->grid_from >= 0 ? &kernels->grids[interface] : NULL, VY_SET_GRID},
                   {has_moves ? &kernels->fill : NULL, VY_SET_PROGRAM},
                   {has_moves ? &kernels->copy : NULL, VY_SET_PROGRAM}};
     for (size_t i = 0; i < VY_COUNT_OF(others); i++) {

@@ -268,7 +268,7 @@ void vy_recordings_detach(vyre_pipeline *p)
 
 static vyre_result check_passes(const vyre_recording *r, vyre_diag *diag)
 {
-    uint64_t each = (uint64_t)r->job.dispatch_count + r->pipeline->has_until;
+    uint64_t each = r->job.dispatch_count;
     uint64_t all = r->job.dispatch_count ? each * r->job.shape.passes : 0;
     if (all > VY_CHUNK_DISPATCHES) {
         return vy_invalid(diag,
@@ -409,9 +409,9 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
     input.epilogue_count = parts & VY_RECORDING_NO_END ? 0 : in->moves.epilogue_count;
     input.count = in->dispatch_count;
     input.passes = in->dispatch_count ? r->job.shape.passes : 0;
-    input.is_start = true;
-    input.reads_state = p->has_state && !(parts & VY_RECORDING_NO_STATE);
-    input.state_offset = vy_instance_state_readback(0);
+    /* Of an empty grid word 0, which nobody sets. */
+    vy_replay_ends(p, in, 0, parts & VY_RECORDING_NO_STATE ? 0 : 1,
+                   input.passes ? vy_state_flag(input.passes - 1) : 0, &input);
     input.host_reads =
         vy_moves_host_reads(&in->moves, input.reads_state || input.epilogue_count > 0);
     input.before = before;
@@ -428,10 +428,10 @@ vyre_result vy_recording_record(vyre_recording *r, VkCommandBuffer commands, vy_
         vy_ownership_transfer(p, &r->job, sync, false, commands);
         r->report.chunks = 1;
         r->report.recordings++;
-        r->report.dispatches_recorded += plan.dispatches + plan.judges;
+        r->report.dispatches_recorded += plan.dispatches;
         r->report.barriers_recorded += plan.barriers;
         r->report.barriers_elided += plan.elided;
-        vy_count(p->device, dispatches, plan.dispatches + plan.judges + plan.moves);
+        vy_count(p->device, dispatches, plan.dispatches + plan.moves);
         vy_count(p->device, barriers, plan.barriers);
         vy_count(p->device, barriers_elided, plan.elided);
     }
@@ -537,8 +537,8 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
         report.convergence = VYRE_CONVERGENCE_YES;
     } else if (r->pipeline->has_until) {
         report.passes = state[VY_STATE_PASSES];
-        report.convergence =
-            state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
+        bool has_converged = state[vy_state_flag(r->job.shape.passes - 1)] == 0;
+        report.convergence = has_converged ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report.passes_saved = r->job.shape.passes - report.passes;
     }
     if (r->job.records_size) {

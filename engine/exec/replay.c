@@ -33,8 +33,19 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
         .is_whole = instance->choice.is_whole,
-        .state_size = VY_STATE_WORDS * sizeof(uint32_t),
     };
+}
+
+void vy_replay_ends(const vyre_pipeline *pipeline, const vy_instance *in, uint32_t lane,
+                    uint32_t passes, uint32_t flag, vy_chunk_input *input)
+{
+    input->reads_state = pipeline->has_state && passes > 0;
+    input->state = in->moves.state;
+    input->state.target_offset = vy_instance_state_readback(lane);
+    input->has_flag = in->moves.has_flag && flag < VY_STATE_TURNS;
+    if (input->has_flag) {
+        input->flag = vy_moves_flag(&in->moves, flag);
+    }
 }
 
 uint32_t vy_replay_prologue(const vy_instance *in, bool is_start, vy_command *out)
@@ -128,9 +139,9 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
     input->first = key->first;
     input->count = key->count;
     input->passes = key->passes;
-    input->is_start = key->is_start;
-    input->reads_state = r->pipeline->has_state && key->passes > 0;
-    input->state_offset = vy_instance_state_readback(key->lane);
+    input->phase = key->phase;
+    vy_replay_ends(r->pipeline, in, key->lane, key->passes,
+                   key->has_epilogue ? key->flag : VY_STATE_TURNS, input);
     input->whole_stride = r->whole_stride;
     input->whole_targets[0] = VY_STATE_PASSES * sizeof(uint32_t);
     input->whole_targets[1] = VY_STATE_CONVERGED * sizeof(uint32_t);
@@ -168,10 +179,9 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
         c->generation = in->generation;
         c->key = *key;
         c->dispatches = plan.dispatches;
-        c->judges = plan.judges;
         c->barriers = plan.barriers;
         c->elided = plan.elided;
-        vy_count(device, dispatches, plan.dispatches + plan.judges + plan.moves);
+        vy_count(device, dispatches, plan.dispatches + plan.moves);
         vy_count(device, barriers, plan.barriers);
         vy_count(device, barriers_elided, plan.elided);
         vy_count(device, recordings, 1);
@@ -184,13 +194,31 @@ static vyre_result record(vy_replay *r, uint32_t index, const vy_chunk_key *key,
         vy_log_write(&device->log, VYRE_LOG_DEBUG,
                      "recorded %s: %u passes, %u dispatches, %u barriers and %u left out, in %llu "
                      "ns",
-                     r->label, (unsigned)key->passes, (unsigned)(c->dispatches + c->judges),
+                     r->label, (unsigned)key->passes, (unsigned)c->dispatches,
                      (unsigned)c->barriers, (unsigned)c->elided, (unsigned long long)took_ns);
     }
     return code;
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
+
+/* Copying them costs less than submitting once more. */
+#define SMALL_OUTPUTS 65536u
+
+static bool has_small_outputs(const vy_replay *r)
+{
+    const vy_moves *m = &r->instance->moves;
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < m->epilogue_count; i++) {
+        size += m->epilogue[i].size;
+    }
+    return size <= SMALL_OUTPUTS;
+}
+
+static uint64_t launched_groups(const vy_instance *in)
+{
+    return (uint64_t)in->launched[0] * in->launched[1] * in->launched[2];
+}
 
 /* The next chunk; `passes` 0 in a chunk without dispatches. */
 static vy_chunk_key next_chunk(const vy_replay *r)
@@ -201,7 +229,7 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         key.has_epilogue = 1;
         return key;
     }
-    uint32_t most = vy_chunk_passes(executions, has_until(r));
+    uint32_t most = vy_chunk_passes(executions);
     uint32_t left = r->limit - r->pass;
     if (is_whole(r)) {
         most = vy_workgroup_passes(executions);
@@ -220,13 +248,26 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         key.has_epilogue = left == 1 && key.first + key.count == executions;
         return key;
     }
-    if (has_until(r) && r->chunk < 31 && 1u << r->chunk < most) {
-        most = 1u << r->chunk;
+    if (has_until(r)) {
+        most = vy_chunk_ladder(r->pass, executions, launched_groups(r->instance));
     }
     key.count = executions;
     key.passes = left < most ? left : most;
-    key.has_epilogue = key.passes == left;
+    key.has_epilogue = key.passes == left || (has_until(r) && has_small_outputs(r));
     return key;
+}
+
+/* Of a chunk at the next pass: the flag words it has to do with. An empty grid leaves the first one
+ * zero; an end alone comes behind passes that left theirs so. */
+static void set_flags(const vy_replay *r, vy_chunk_key *key)
+{
+    if (has_until(r) && !is_whole(r)) {
+        key->phase = r->pass % VY_STATE_TURNS;
+        key->flag = (key->phase + key->passes + VY_STATE_TURNS - 1) % VY_STATE_TURNS;
+    }
+    if (r->instance->dispatch_count == 0) {
+        key->flag = 0;
+    }
 }
 
 static void advance_place(vy_replay *r, const vy_chunk_key *key)
@@ -241,7 +282,7 @@ static void advance_place(vy_replay *r, const vy_chunk_key *key)
 
 static bool is_converged(const vy_replay *r)
 {
-    return has_until(r) && r->state[VY_STATE_DONE];
+    return has_until(r) && r->has_converged;
 }
 
 /* What is submitted next, if something is. After an early end the outputs are still on the device,
@@ -253,9 +294,10 @@ static bool find_next(const vy_replay *r, vy_chunk_key *out_key)
     }
     if (is_converged(r)) {
         *out_key = (vy_chunk_key){.has_epilogue = 1};
-        return true;
+    } else {
+        *out_key = next_chunk(r);
     }
-    *out_key = next_chunk(r);
+    set_flags(r, out_key);
     return true;
 }
 
@@ -282,7 +324,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     vyre_result code = VYRE_OK;
     if (key->passes && r->lane_passes_base[lane] != r->pass) {
         uint64_t start = vy_clock_ns();
-        code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass, diag);
+        code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass - key->phase, diag);
         r->lane_passes_base[lane] = r->pass;
         report->stage_ns += vy_clock_ns() - start;
     }
@@ -311,7 +353,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
 static void count_chunk(const vy_recorded *c, vyre_report *report)
 {
     report->chunks++;
-    report->dispatches_recorded += c->dispatches + c->judges;
+    report->dispatches_recorded += c->dispatches;
     report->barriers_recorded += c->barriers;
     report->barriers_elided += c->elided;
 }
@@ -463,6 +505,20 @@ static vyre_result read_ticks(vy_replay *r, const vy_recorded *c, bool ran, vyre
     return VYRE_OK;
 }
 
+/* What the state that a chunk left says of the end; is_sent: the outputs are there, and the host
+ * waits for nothing more. */
+static void look_at_state(vy_replay *r, const vy_flight *flight, const vy_chunk_key *key)
+{
+    bool ends_pass = key->first + key->count == r->instance->dispatch_count;
+    if (is_whole(r)) {
+        r->has_converged = r->state[VY_STATE_CONVERGED] != 0;
+    } else if (has_until(r) && ends_pass) {
+        r->has_converged = r->has_converged || r->state[vy_state_flag(key->flag)] == 0;
+    }
+    bool is_there = is_converged(r) && flight->has_epilogue;
+    r->is_sent = r->is_sent || (is_there && !r->signal_count && !r->after);
+}
+
 static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
 {
     vy_flight *flight = &r->flights[lane];
@@ -477,12 +533,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
             return code;
         }
         vy_report_state(r->instance, lane, r->state);
-        if (is_whole(r)) {
-            r->state[VY_STATE_DONE] = r->state[VY_STATE_CONVERGED];
-            /* Its outputs are there, and the host waits for nothing more. */
-            r->is_sent = r->is_sent ||
-                         (is_converged(r) && flight->has_epilogue && !r->signal_count && !r->after);
-        }
+        look_at_state(r, flight, &c->key);
     }
     r->launches += is_whole(r) && flight->passes > 0;
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
@@ -554,8 +605,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
         report->convergence = VYRE_CONVERGENCE_YES;
     } else if (has_until(r)) {
         report->passes = r->state[VY_STATE_PASSES];
-        report->convergence =
-            r->state[VY_STATE_CONVERGED] ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
+        report->convergence = r->has_converged ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report->passes_saved = r->limit - report->passes;
     }
     report->dispatches_executed = is_whole(r) ? r->launches : (uint64_t)report->passes * executions;

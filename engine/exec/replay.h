@@ -1,9 +1,10 @@
 /* The strategy that is always possible, and the chunks of the strategy workgroup beside it, which
  * are one dispatch each: a dispatch for each segment and pass, in chunks of recorded
  * commands that are submitted as often as needed. Without `until` a dispatch is as few chunks as
- * the limit of dispatches allows, two in flight; with it they grow 1, 2, 4, ..., and one is
+ * the limit of dispatches allows, two in flight; with it they grow by vy_chunk_ladder, and one is
  * submitted ahead of the one that runs, so that what is submitted in vain after convergence is at
- * most the rest of one chunk and the next. Nothing here waits. */
+ * most the rest of one chunk and the next. Outputs that cost little to copy are copied behind each
+ * of these, so that nothing is submitted once one has converged. Nothing here waits. */
 #ifndef VY_REPLAY_H
 #define VY_REPLAY_H
 
@@ -31,6 +32,7 @@ typedef struct vy_replay {
     uint32_t lane_passes_base[VY_MAX_LANES]; /* what a lane's blocks say */
     bool is_sent;    /* the last chunk, with the epilogue and the host's signals, was submitted */
     bool is_stopped; /* no other chunk is submitted, whatever was not run */
+    bool has_converged; /* as far as the host has seen */
     uint64_t last_value;
     uint32_t state[VY_STATE_WORDS]; /* the newest that the host has seen */
     bool has_first;
@@ -63,6 +65,10 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
                           vy_chunk_input *out_input);
 /* The prologue of a first chunk: the copy of the parameter blocks, where there is one, then the
  * instance's. Returns how many; `out` holds VY_MAX_PROLOGUE. */
+/* What the end of a chunk copies of the state, in a lane: `passes` 0, a chunk without dispatches;
+ * `flag`, that flag word to the flag's buffer, or VY_STATE_TURNS. */
+void vy_replay_ends(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,
+                    uint32_t passes, uint32_t flag, vy_chunk_input *input);
 #define VY_MAX_PROLOGUE (2 * VYRE_MAX_BUFFERS + 5)
 uint32_t vy_replay_prologue(const vy_instance *instance, bool is_start, vy_command *out);
 

@@ -30,8 +30,7 @@ bool vy_sequence_is_counted(const vyre_recording *step)
 
 uint64_t vy_sequence_dispatches(const vyre_recording *step)
 {
-    uint64_t each = (uint64_t)step->job.dispatch_count + step->pipeline->has_until;
-    return step->job.dispatch_count ? each * step->job.shape.passes : 0;
+    return (uint64_t)step->job.dispatch_count * step->job.shape.passes;
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */

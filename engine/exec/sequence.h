@@ -39,7 +39,7 @@ struct vyre_sequence {
     uint32_t command_count, command_capacity;
     VkQueryPool queries;
     uint32_t in_chunk;       /* dispatches of the commands being recorded */
-    uint64_t dispatch_count; /* of all, judges too */
+    uint64_t dispatch_count; /* of all */
     uint64_t barriers, elided;
     bool after_dispatch, barrier_between;
     VY_VEC(vy_touched) touched;
@@ -57,7 +57,7 @@ uint64_t vy_sequence_total(const vyre_sequence *sequence);
 uint32_t vy_sequence_step(const vyre_sequence *sequence, uint64_t n);
 /* Whether the device counts the step's passes, or reads its grid. */
 bool vy_sequence_is_counted(const vyre_recording *step);
-/* Dispatches of a step, judges too. */
+/* Dispatches of a step. */
 uint64_t vy_sequence_dispatches(const vyre_recording *step);
 
 /* ---- sequence_record.c ----------------------------------------------------------------------- */

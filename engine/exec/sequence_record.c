@@ -90,6 +90,7 @@ static uint32_t list_touched(const vyre_recording *r, vy_touched out[VYRE_MAX_BU
         reads |= t->reads;
         writes |= t->writes;
     }
+    writes |= r->moves.has_flag ? (uint64_t)1 << r->moves.flag.target : 0;
     for (uint32_t i = 0; i < r->moves.prologue_count; i++) {
         const vy_command *c = &r->moves.prologue[i];
         writes |= c->target < VYRE_MAX_BUFFERS ? (uint64_t)1 << c->target : 0;
@@ -159,11 +160,14 @@ static void record_fills(vyre_sequence *s)
 /* Keeps the step's passes from its next run. */
 static void record_state(vyre_sequence *s, const vyre_recording *r, uint32_t slot)
 {
-    static const vy_barrier judged = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER,
-                                      VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
+    static const vy_barrier ended = {VY_STAGE_COMPUTE | VY_STAGE_TRANSFER,
+                                     VY_STAGE_COMPUTE | VY_STAGE_TRANSFER, VY_STAGE_TRANSFER};
     VkBufferCopy region = {.dstOffset = slot * VY_SEQUENCE_STATE_SIZE,
                            .size = VY_SEQUENCE_STATE_SIZE};
-    add_barrier(s, &judged);
+    /* A command that has copied the flag has waited for everything already. */
+    if (!r->moves.has_flag || r->moves.flag.is_by_kernel) {
+        add_barrier(s, &ended);
+    }
     s->touched_before_transfer = s->touched.count;
     s->device->vk.vkCmdCopyBuffer(current(s), r->instance->state.buffer, s->states.buffer, 1,
                                   &region);

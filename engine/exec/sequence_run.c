@@ -38,24 +38,26 @@ static void read_passes(const vyre_sequence *s, vyre_report *report)
     uint64_t total = vy_sequence_total(s);
     for (uint64_t n = 0; n < total; n++) {
         const vyre_recording *r = s->steps[vy_sequence_step(s, n)];
-        uint32_t limit = r->job.shape.passes, state[VY_STATE_WORDS] = {limit, 0};
+        uint32_t limit = r->job.shape.passes, passes = limit, state[VY_STATE_WORDS] = {0};
+        bool has_until = r->pipeline->has_until, has_converged = true;
         if (vy_sequence_is_counted(r)) {
             memcpy(state, states, sizeof state);
             states += VY_SEQUENCE_STATE_SIZE;
-            state[VY_STATE_PASSES] = r->pipeline->has_until ? state[VY_STATE_PASSES] : limit;
+            passes = has_until ? state[VY_STATE_PASSES] : limit;
+            has_converged = state[vy_state_flag(limit - 1)] == 0;
             vyre_report step = {.is_folded = 0};
             vy_report_grid(r->pipeline, state, &step);
             report->is_folded |= step.is_folded;
             report->is_grid_clamped |= step.is_grid_clamped;
-        } else if (r->pipeline->has_until) {
-            state[0] = state[1] = 1; /* an empty grid */
+        } else if (has_until) {
+            passes = 1; /* an empty grid */
         }
-        report->passes += state[0];
-        report->passes_saved += limit - state[0];
-        report->dispatches_executed += (uint64_t)state[0] * r->job.dispatch_count;
-        if (r->pipeline->has_until && !state[1]) {
+        report->passes += passes;
+        report->passes_saved += limit - passes;
+        report->dispatches_executed += (uint64_t)passes * r->job.dispatch_count;
+        if (has_until && !has_converged) {
             report->convergence = VYRE_CONVERGENCE_LIMIT;
-        } else if (r->pipeline->has_until && report->convergence == VYRE_CONVERGENCE_NONE) {
+        } else if (has_until && report->convergence == VYRE_CONVERGENCE_NONE) {
             report->convergence = VYRE_CONVERGENCE_YES;
         }
     }

@@ -7,14 +7,6 @@
 
 #include <stdint.h>
 
-/* Whether another pass runs: engine/exec/judge.h. */
-const uint32_t *vy_kernel_judge_descriptor(uint32_t *out_word_count);
-const uint32_t *vy_kernel_judge_address(uint32_t *out_word_count);
-static inline const uint32_t *vy_kernel_judge(vyre_interface interface, uint32_t *out_word_count)
-{
-    return interface == VYRE_INTERFACE_ADDRESS ? vy_kernel_judge_address(out_word_count)
-                                               : vy_kernel_judge_descriptor(out_word_count);
-}
 /* The grid of a program with `grid from`: engine/exec/judge.h. */
 const uint32_t *vy_kernel_grid_descriptor(uint32_t *out_word_count);
 const uint32_t *vy_kernel_grid_address(uint32_t *out_word_count);

@@ -18,6 +18,8 @@ bool vy_limits_has_hidden(const vyre_kernel *kernel, uint32_t hidden)
     case VY_HIDDEN_TABLES:
         (void)vy_kernel_tables(kernel, &tables);
         return tables > 0;
+    case VY_HIDDEN_STATE:
+        return vy_kernel_until(kernel) >= 0;
     default:
         return false;
     }

@@ -196,7 +196,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_wait(vyre_device *device, uint64_t t
 /* Everything that costs, since the device was opened. Counted when it has succeeded. */
 typedef struct vyre_device_counters {
     uint64_t submissions, waits; /* vkQueueSubmit; waits that blocked */
-    /* Recorded, with those of judges and of transfers by kernels; passes executed. */
+    /* Recorded, with those of transfers by kernels; passes executed. */
     uint64_t dispatches, passes, barriers;
     uint64_t barriers_elided;
     uint64_t uploads, downloads, upload_size, download_size; /* copies and their bytes */

@@ -146,7 +146,7 @@ typedef struct vyre_report {
     vyre_fault_record record; /* the first trap or exhausted loop, if any */
     uint32_t segments;        /* segment executions in one pass */
     uint32_t chunks, submissions, waits;
-    /* In the command buffers submitted: of the program and the judges after its passes. */
+    /* In the command buffers submitted: of the program. */
     uint64_t dispatches_recorded;
     uint64_t dispatches_executed; /* of these, the program's own that were not skipped */
     uint64_t passes_saved;        /* of the limit, by convergence */
@@ -199,7 +199,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatch(vyre_pipeline *pipeline,
                                               vyre_report *out_report, vyre_diag *diag);
 
 /* Submits and returns. The ticket must be waited for, or dropped. A program with `until` goes on
- * beyond its first two chunks of passes (1 and 2) only while someone polls or waits, or with
+ * beyond its first two chunks of passes (1 and 3 at most) only while someone polls or waits, or with
  * vyre_device_params.driver_thread. Errors: as vyre_dispatch, of what is known by then. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatch_async(vyre_pipeline *pipeline,
                                                     const vyre_dispatch_params *params,

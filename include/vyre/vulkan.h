@@ -229,7 +229,7 @@ typedef struct vyre_ownership {
  * command, and are made also when a fixpoint ends early. After an error from the call, or a
  * dispatch that is dropped before its passes were all submitted, no signal was or will be made.
  * Work that waits for a signal on the same queue must be submitted after the dispatch's last chunk
- * (vyre_ticket_export tells), or the queue waits for itself: with `until`, beyond three passes,
+ * (vyre_ticket_export tells), or the queue waits for itself: with `until`, beyond two passes,
  * that is some time after the call. acquires: the host has recorded the release on queue_family, to
  * this device's family, and the waits order it before. releases: the host records the acquire on
  * queue_family afterwards, ordered by the signals. Both cost command buffers recorded anew for each

@@ -39,7 +39,7 @@ static vyre_device *open_scripted(int validate)
 static const char add_text[] = "program adds\nworkgroup 1\ninout a : u32[2]\n"
                                "kernel { a[0] = a[0] + 1 }\n";
 
-/* Many passes: chunks of 1, 2, 4, ... of them, the first two in one submission. */
+/* Many passes: chunks of 1, 3, 8, ... of them, the first two in one submission. */
 static const char long_text[] = "program counts\nworkgroup 1\nfixpoint 1000 until f\n"
                                 "inout a : u32[2]\nscratch f : u32[1]\n"
                                 "kernel { a[0] = a[0] + 1  if a[0] < 30 { f[0] = 1 } }\n";
@@ -298,7 +298,7 @@ static void test_later_submission_that_fails_waits_then_releases(void **state)
     assert_int_equal(borrowed[0], 0);
     assert_int_equal(engine_counters(device).parked, 0);
     assert_int_equal(vyre_buffer_download(device, buffer, 0, words, sizeof words, &diag), VYRE_OK);
-    assert_int_equal(words[0], 3); /* passes of the chunks that ran: 1 and 2 */
+    assert_int_equal(words[0], 4); /* passes of the chunks that ran: 1 and 3 */
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
     (void)engine_run(&p, host, 2, NULL, 0, 1, 0);
     assert_int_equal(borrowed[0], 30);
@@ -469,7 +469,7 @@ static void test_dropped_runs_release_everything_when_they_end(void **state)
     assert_int_equal(borrowed[0], 30);
     assert_int_equal(engine_counters(device).parked_alive, 0);
     assert_int_equal(vyre_buffer_download(device, buffer, 0, words, sizeof words, &diag), VYRE_OK);
-    assert_int_equal(words[0], 3); /* what had been submitted; no later chunk was */
+    assert_int_equal(words[0], 4); /* what had been submitted; no later chunk was */
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
     engine_release(&p);
     engine_close(&device);

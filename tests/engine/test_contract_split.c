@@ -341,7 +341,7 @@ static void warm_up(vyre_device *device, int form)
         "  grid_sync  a[gid.x] = v + k[0] }\n",
         "program none\nworkgroup 1\nkernel { }\n",
     };
-    static const uint32_t segments[] = {3, 2, 0}, moves[] = {2, 2, 0}, judges[] = {0, 1, 0};
+    static const uint32_t segments[] = {3, 2, 0}, moves[] = {2, 2, 0};
     for (size_t i = 0; i < 3; i++) {
         engine_program p = engine_build(device, texts[i]);
         vyre_diag diag;
@@ -352,8 +352,7 @@ static void warm_up(vyre_device *device, int form)
         assert_int_equal(vyre_pipeline_warm_up(p.pipeline, &diag), VYRE_OK);
         assert_int_equal(vyre_pipeline_warm_up(p.pipeline, &diag), VYRE_OK);
         vyre_device_get_counters(device, &after);
-        uint32_t each =
-            segments[i] + judges[i] + (is_address || !engine_validates() ? moves[i] : 0);
+        uint32_t each = segments[i] + (is_address || !engine_validates() ? moves[i] : 0);
         assert_int_equal(empty_dispatches(), 2 * each);
         assert_int_equal(layer_count(LAYER_DISPATCH), 2 * each);
         assert_int_equal(layer_count(LAYER_SUBMIT), segments[i] ? 2 : 0);

@@ -297,7 +297,7 @@ static void test_sync_signals_nothing_of_a_run_that_was_dropped(void **state)
     assert_int_equal(r.vkSignalSemaphore(r.device, &info), VK_SUCCESS);
     assert_int_equal(vyre_device_wait(device, UINT64_MAX, &diag), VYRE_OK);
     assert_int_equal(renderer_value(&r, signal.semaphore), 0);
-    assert_int_equal(read_word(buffer, 1), 3); /* the chunks of 1 and 2 passes */
+    assert_int_equal(read_word(buffer, 1), 4); /* the chunks of 1 and 3 passes */
     assert_int_equal(vyre_buffer_destroy(device, &buffer, &diag), VYRE_OK);
     engine_release(&p);
 }
@@ -420,8 +420,8 @@ static void test_tickets_of_long_fixpoints_have_no_value_yet(void **state)
     assert_int_equal(vyre_ticket_export(device, ticket, &point, &diag), VYRE_OK);
     renderer_wait(&r, point.semaphore, point.value);
     assert_int_equal(must_wait(&ticket).passes, 31);
-    /* Two chunks hold three passes. */
-    w.params.passes = 3;
+    /* Two chunks hold four passes. */
+    w.params.passes = 4;
     ticket = must_start(&p, &w);
     assert_int_equal(vyre_ticket_export(device, ticket, &point, &diag), VYRE_OK);
     (void)must_wait(&ticket);

@@ -36,8 +36,7 @@ static void start(setup *s, uint32_t segments)
                                 .binding_count = 4,
                                 .until = -1,
                                 .count = segments,
-                                .passes = 1,
-                                .is_start = true};
+                                .passes = 1};
     vy_arena_init(&s->arena, NULL);
 }
 
@@ -46,7 +45,7 @@ static void touch(setup *s, uint32_t segment, uint64_t reads, uint64_t writes)
     s->touches[segment] = (vy_touch){reads, writes};
 }
 
-/* The commands as letters: D dispatch, I indirect, J judge, B barrier, F fill, C copy, T timestamp,
+/* The commands as letters: D dispatch, I indirect, B barrier, F fill, C copy, T timestamp,
  * K crumb, G grid, W whole.
  */
 static const char *letters(setup *s)
@@ -55,7 +54,7 @@ static const char *letters(setup *s)
     assert_true(vy_chunk_plan_build(&s->input, &s->arena, &s->plan));
     assert_true(s->plan.commands.count < sizeof text);
     for (uint32_t i = 0; i < s->plan.commands.count; i++) {
-        text[i] = "BDIJFCTKGW"[s->plan.commands.data[i].kind];
+        text[i] = "BDIFCTKGW"[s->plan.commands.data[i].kind];
     }
     text[s->plan.commands.count] = 0;
     return text;
@@ -153,7 +152,6 @@ static void test_plan_reads_the_grid_before_the_passes(void **state)
     start(&s, 1);
     touch(&s, 0, 1, 2);
     s.input.has_grid = true;
-    s.input.is_start = false;
     s.input.before = VY_BORDER_ENGINE;
     assert_string_equal(letters(&s), "BGBI");
     b = &s.plan.commands.data[0].barrier;
@@ -259,34 +257,129 @@ static void test_plan_ends_with_what_the_host_reads_in_place(void **state)
     finish(&s);
 }
 
-static void test_plan_judges_each_pass(void **state)
+#define FLAG ((uint64_t)1 << VY_MEM_FLAG)
+
+static void test_plan_gates_each_pass_by_the_one_before(void **state)
 {
     (void)state;
     setup s;
     start(&s, 2);
     touch(&s, 0, 1, 2);
-    touch(&s, 1, 2, 5); /* writes the flag, binding 2 */
+    touch(&s, 1, 2, 1 | FLAG);
+    s.input.until = 2;
+    s.input.passes = 3;
+    assert_string_equal(letters(&s), "DBDBDBDBDBD");
+    const vy_command *c = s.plan.commands.data;
+    assert_int_equal(c[3].barrier.src_writes, VY_STAGE_COMPUTE);
+    assert_int_equal(c[3].barrier.dst, VY_STAGE_COMPUTE);
+    assert_int_equal(s.plan.dispatches, 6);
+    finish(&s);
+    /* Segments that have nothing to do with each other wait for the pass before alone. */
+    start(&s, 2);
+    touch(&s, 0, 0, 1);
+    touch(&s, 1, 0, 2 | FLAG);
+    s.input.until = 2;
+    s.input.passes = 6;
+    assert_string_equal(letters(&s), "DDBDDBDDBDDBDDBDD");
+    assert_int_equal(s.plan.elided, 6);
+    finish(&s);
+}
+
+/* What reads the flag in a pass does not hold up what sets it in the next, which is another word.
+ */
+static void test_plan_knows_the_flag_of_each_pass(void **state)
+{
+    (void)state;
+    for (uint32_t phase = 0; phase < VY_STATE_TURNS; phase++) {
+        setup s;
+        start(&s, 2);
+        touch(&s, 0, 0, FLAG);
+        touch(&s, 1, FLAG, 2);
+        s.input.until = 2;
+        s.input.phase = phase;
+        s.input.passes = 6;
+        assert_string_equal(letters(&s), "DBDDBDDBDDBDDBDDBD");
+        for (uint32_t i = 0, k = 0; i < s.plan.commands.count; i++) {
+            const vy_command *c = &s.plan.commands.data[i];
+            if (c->kind == VY_COMMAND_DISPATCH) {
+                assert_int_equal(c->pass, phase + k++ / 2); /* tells the module its word */
+            }
+        }
+        finish(&s);
+        /* Another element of its buffer may be meant. */
+        start(&s, 2);
+        touch(&s, 0, 0, FLAG | 4);
+        touch(&s, 1, FLAG | 4, 2);
+        s.input.until = 2;
+        s.input.phase = phase;
+        s.input.passes = 3;
+        assert_string_equal(letters(&s), "DBDBDBDBDBD");
+        finish(&s);
+    }
+}
+
+/* Nobody sets the flag: the words that the first segment clears are hazards all the same. */
+static void test_plan_orders_what_the_first_segment_clears(void **state)
+{
+    (void)state;
+    setup s;
+    start(&s, 1);
+    touch(&s, 0, 1, 0);
+    s.input.until = 2;
+    s.input.passes = 3;
+    assert_string_equal(letters(&s), "DBDBD"); /* it counts the passes */
+    finish(&s);
+    start(&s, 2);
+    touch(&s, 0, 1, 0);
+    touch(&s, 1, FLAG, 0);
     s.input.until = 2;
     s.input.passes = 2;
-    assert_string_equal(letters(&s), "DBDBJBIBIBJ");
-    const vy_command *c = s.plan.commands.data;
-    assert_int_equal(c[5].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
-    assert_int_equal(c[5].barrier.src_writes, VY_STAGE_COMPUTE);
-    assert_int_equal(s.plan.judges, 2);
-    assert_int_equal(s.plan.dispatches, 4);
+    /* The second pass clears what nobody has read yet, reads what nobody has set, and counts. */
+    assert_string_equal(letters(&s), "DDBDD");
     finish(&s);
-    /* In later chunks the first pass is indirect too; earlier chunks are waited for. */
+}
+
+static void test_plan_of_a_later_chunk_waits_for_those_before(void **state)
+{
+    (void)state;
+    setup s;
     start(&s, 1);
-    touch(&s, 0, 1, 4);
+    touch(&s, 0, 1, FLAG);
     s.input.until = 2;
-    s.input.is_start = false;
+    s.input.phase = 1;
     s.input.before = VY_BORDER_ENGINE;
-    s.input.reads_state = true;
+    s.input.reads_state = s.input.has_flag = true;
+    s.input.flag =
+        (vy_command){.kind = VY_COMMAND_COPY, .source = VY_MEM_FLAGS + 1, .target = 2, .size = 4};
+    s.input.state = (vy_command){.kind = VY_COMMAND_COPY,
+                                 .source = VY_MEM_STATE,
+                                 .target = VY_MEM_READBACK,
+                                 .target_offset = 64,
+                                 .size = 52};
+    vy_command copy = {.kind = VY_COMMAND_COPY, .source = 2, .target = VY_MEM_READBACK, .size = 8};
+    s.input.epilogue = &copy;
+    s.input.epilogue_count = 1;
     s.input.host_reads = (uint64_t)1 << VY_MEM_READBACK;
-    assert_string_equal(letters(&s), "BIBJBCB");
-    c = s.plan.commands.data;
+    /* The flag's word goes to its buffer, and that to the host, behind each other. */
+    assert_string_equal(letters(&s), "BDBCBCCB");
+    const vy_command *c = s.plan.commands.data;
     assert_true(c[0].barrier.src & VY_STAGE_COMPUTE && c[0].barrier.src & VY_STAGE_TRANSFER);
-    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_INDIRECT);
+    assert_int_equal(c[0].barrier.dst, VY_STAGE_COMPUTE);
+    assert_int_equal(c[3].source, VY_MEM_FLAGS + 1);
+    assert_int_equal(c[6].target_offset, 64);
+    finish(&s);
+    /* A word that the chunk's last pass did not have is not waited for by its copy. */
+    start(&s, 1);
+    touch(&s, 0, 1, 0);
+    s.input.until = 2;
+    s.input.has_flag = true;
+    s.input.flag =
+        (vy_command){.kind = VY_COMMAND_COPY, .source = VY_MEM_FLAGS + 2, .target = 2, .size = 4};
+    assert_string_equal(letters(&s), "DC");
+    s.input.flag.source = VY_MEM_FLAGS + 1; /* cleared by the pass */
+    finish(&s);
+    vy_arena_init(&s.arena, NULL);
+    assert_string_equal(letters(&s), "DBC");
     finish(&s);
 }
 
@@ -344,29 +437,72 @@ static void test_plan_stamps_four_times(void **state)
 static void test_plan_chunks_hold_a_bounded_number(void **state)
 {
     (void)state;
-    assert_int_equal(vy_chunk_passes(1, false), 4096);
-    assert_int_equal(vy_chunk_passes(1, true), 2048);
-    assert_int_equal(vy_chunk_passes(5, false), 819);
-    assert_int_equal(vy_chunk_passes(4096, false), 1);
-    assert_int_equal(vy_chunk_passes(65536, true), 1);
-    assert_int_equal(vy_chunk_passes(0, false), 1);
-    /* A piece of a pass: no judge before its end. */
+    assert_int_equal(vy_chunk_passes(1), 4096);
+    assert_int_equal(vy_chunk_passes(5), 819);
+    assert_int_equal(vy_chunk_passes(4096), 1);
+    assert_int_equal(vy_chunk_passes(65536), 1);
+    assert_int_equal(vy_chunk_passes(0), 1);
+    /* A piece of a pass: its first segment clears the next pass's flag, in the first piece alone.
+     */
     setup s;
     start(&s, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        touch(&s, i, 0, (uint64_t)1 << i);
+        touch(&s, i, 0, i == 3 ? FLAG : (uint64_t)1 << i);
     }
     s.input.until = 3;
     s.input.count = 2;
-    assert_string_equal(letters(&s), "DD");
+    s.input.has_flag = true;
+    s.input.flag =
+        (vy_command){.kind = VY_COMMAND_COPY, .source = VY_MEM_FLAGS + 1, .target = 3, .size = 4};
+    assert_string_equal(letters(&s), "DDBC");
     finish(&s);
-    start(&s, 4);
-    s.input.until = 3;
     s.input.first = 2;
-    s.input.count = 2;
-    assert_string_equal(letters(&s), "DDJ");
+    vy_arena_init(&s.arena, NULL);
+    assert_string_equal(letters(&s), "DDC");
     assert_int_equal(s.plan.commands.data[1].execution, 3);
     finish(&s);
+}
+
+static void test_plan_grows_chunks_by_a_quarter(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t executions;
+        uint64_t groups;
+        uint32_t chunks[12];
+    } rows[] = {
+        {1, 1, {1, 3, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16}},
+        {1, 2048, {1, 3, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16}},
+        {2, 1, {1, 3, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8}},
+        {3, 1, {1, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
+        {8, 1, {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2}},
+        {1, 2049, {1, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
+        {1, 16385, {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2}},
+        {4096, 1, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t pass = 0;
+        for (uint32_t k = 0; k < 12; k++) {
+            uint32_t passes = vy_chunk_ladder(pass, rows[i].executions, rows[i].groups);
+            assert_int_equal(passes, rows[i].chunks[k]);
+            pass += passes;
+        }
+    }
+    /* However far: what is skipped in vain stays a part of what has run, and a chunk bounded. */
+    for (uint32_t executions = 1; executions <= 4096; executions += executions / 3 + 1) {
+        uint64_t pass = 0;
+        for (uint32_t k = 0; k < 600 && pass < UINT32_MAX - 8192; k++) {
+            uint32_t passes = vy_chunk_ladder((uint32_t)pass, executions, 1);
+            assert_in_range((uint64_t)passes * executions, executions, VY_CHUNK_DISPATCHES);
+            assert_true(passes <= pass / 4 || passes * executions <= 8 || passes == 1);
+            pass += passes;
+        }
+        assert_int_equal(vy_chunk_ladder(UINT32_MAX, executions, 1),
+                         vy_chunk_ladder(UINT32_MAX / 2, executions, 1));
+    }
+    assert_int_equal(vy_chunk_ladder(UINT32_MAX, 1, 1), 4096);
+    assert_int_equal(vy_chunk_ladder(UINT32_MAX, 3, 1), 1024);
+    assert_int_equal(vy_chunk_ladder(UINT32_MAX, 0, 0), 1);
 }
 
 /* One dispatch for everything, whatever the segments are; the state comes from what it wrote. */
@@ -382,8 +518,7 @@ static void test_plan_of_one_workgroup_is_one_dispatch(void **state)
     s.input.is_whole = true;
     s.input.passes = 700;
     s.input.reads_state = true;
-    s.input.state_offset = 64;
-    s.input.state_size = 48;
+    s.input.state.target_offset = 64;
     s.input.whole_stride = 256;
     s.input.whole_targets[0] = 0;
     s.input.whole_targets[1] = 4;
@@ -394,7 +529,6 @@ static void test_plan_of_one_workgroup_is_one_dispatch(void **state)
     s.input.prologue_count = s.input.epilogue_count = 1;
     assert_string_equal(letters(&s), "FBWBCCC");
     assert_int_equal(s.plan.dispatches, 1);
-    assert_int_equal(s.plan.judges, 0);
     assert_int_equal(s.plan.commands.data[2].pass, 700);
     for (uint32_t i = 0; i < 2; i++) {
         const vy_command *word = &s.plan.commands.data[5 + i];
@@ -449,7 +583,11 @@ int main(void)
         cmocka_unit_test(test_plan_sees_hazards_across_passes),
         cmocka_unit_test(test_plan_follows_aliased_bindings),
         cmocka_unit_test(test_plan_orders_transfers_with_dispatches),
-        cmocka_unit_test(test_plan_judges_each_pass),
+        cmocka_unit_test(test_plan_gates_each_pass_by_the_one_before),
+        cmocka_unit_test(test_plan_knows_the_flag_of_each_pass),
+        cmocka_unit_test(test_plan_orders_what_the_first_segment_clears),
+        cmocka_unit_test(test_plan_of_a_later_chunk_waits_for_those_before),
+        cmocka_unit_test(test_plan_grows_chunks_by_a_quarter),
         cmocka_unit_test(test_plan_ends_with_what_the_host_reads_in_place),
         cmocka_unit_test(test_plan_waits_at_the_borders),
         cmocka_unit_test(test_plan_serializes_on_demand),

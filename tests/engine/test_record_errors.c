@@ -27,9 +27,9 @@ static void test_record_counts_its_dispatches_before(void **state)
     params.dispatch.passes = UINT32_MAX;
     refuse_record(&s.program, &params, VYRE_ERROR_INVALID_ARGUMENT, "4096");
     params.dispatch.binding_count = 2;
-    params.dispatch.passes = 2049; /* with the judge */
+    params.dispatch.passes = 4097; /* nothing stands between passes */
     refuse_record(&until, &params, VYRE_ERROR_INVALID_ARGUMENT, "4096");
-    params.dispatch.passes = 2048;
+    params.dispatch.passes = 4096;
     layer_clear_events();
     vyre_recording *recording = must_record(&until, &params);
     assert_int_equal(layer_count(LAYER_DISPATCH) + layer_count(LAYER_INDIRECT), 4096);

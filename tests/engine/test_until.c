@@ -151,22 +151,106 @@ static void test_until_grows_its_chunks(void **state)
     NEED_OPEN(device);
     engine_program p = engine_build(device, countdown_text);
     uint32_t a[3];
-    /* 1 + 2 + 4 + 8 passes and a fifth chunk ahead at most; then the outputs. */
+    /* 1 + 3 + 4 + 4 + 4 passes, and a sixth chunk ahead at most. */
     vyre_report report = count_down(&p, 14, 0, a);
     assert_int_equal(report.passes, 15);
     assert_in_range(report.chunks, 5, 6);
     assert_in_range(report.submissions, 3, report.chunks);
     report = count_down(&p, 1u << 30, 1, a);
     assert_int_equal(report.submissions, 1);
-    /* The first pass is direct, all others are not. A pipeline that has recorded nothing yet: */
     engine_release(&p);
+    /* A dispatch for each segment and pass, none of them by the device's arguments, and no other. A
+     * pipeline that has recorded nothing yet: */
     p = engine_build_bound(device, countdown_text, VYRE_BINDINGS_DESCRIPTOR);
     layer_clear_events();
-    (void)count_down(&p, 2, 0, a);
-    uint32_t judges_and_first = layer_count(LAYER_DISPATCH);
-    assert_true(layer_count(LAYER_INDIRECT) > 0);
-    uint32_t passes_recorded = layer_count(LAYER_INDIRECT) / 2 + 1;
-    assert_int_equal(judges_and_first, 2 + passes_recorded);
+    report = count_down(&p, 2, 0, a);
+    assert_int_equal(layer_count(LAYER_INDIRECT), 0);
+    assert_int_equal(layer_count(LAYER_DISPATCH), report.dispatches_recorded);
+    assert_in_range(report.dispatches_recorded, 2 * 4, 2 * 8);
+    engine_release(&p);
+}
+
+/* What ends in a chunk is known from the chunk's own submission, outputs too. */
+static void test_until_that_ends_in_a_chunk_submits_nothing_behind_it(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    engine_program p = engine_build(device, countdown_text);
+    uint32_t a[3];
+    for (int i = 0; i < 3; i++) {
+        vyre_report report = count_down(&p, 0, 0, a);
+        assert_int_equal(report.submissions, 1);
+        assert_int_equal(report.chunks, 2);
+        assert_int_equal(report.passes, 1);
+        assert_int_equal(a[1], 1);
+    }
+    /* The later chunk's copies may not undo it. */
+    for (uint32_t from = 1; from < 40; from++) {
+        vyre_report report = count_down(&p, from, 0, a);
+        assert_int_equal(report.passes, from + 1);
+        assert_int_equal(a[0], 0);
+        assert_int_equal(a[1], from + 1);
+        assert_true(report.submissions < report.chunks);
+    }
+    engine_release(&p);
+}
+
+/* Outputs of some size are copied once, when it is known that they are the last. */
+static void test_until_copies_large_outputs_at_the_end(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static const uint32_t counts[] = {16384, 16385}; /* words: the most that is copied each time */
+    engine_program p = engine_build(device, "program large\nworkgroup 1\nfixpoint 99 until f\n"
+                                            "inout a : u32[]\nscratch f : u32[1]\n"
+                                            "kernel { if a[0] != 0 { a[0] = a[0] - 1  f[0] = 1 }\n"
+                                            "  grid_sync  a[len(a) - 1] = pass + 7 }\n");
+    for (int i = 0; i < 2; i++) {
+        uint32_t *a = calloc(counts[i], sizeof *a);
+        assert_non_null(a);
+        vyre_binding bindings[] = {engine_host_inout(a, counts[i]), {.kind = VYRE_BINDING_NONE}};
+        vyre_report report = engine_run(&p, bindings, 2, NULL, 0, 1, 0);
+        assert_int_equal(report.passes, 1);
+        assert_int_equal(report.submissions, i == 0 ? 1 : 2);
+        assert_int_equal(report.download_size, 4 * counts[i]);
+        assert_int_equal(a[counts[i] - 1], 7);
+        a[0] = 5;
+        report = engine_run(&p, bindings, 2, NULL, 0, 1, 0);
+        assert_int_equal(report.passes, 6);
+        assert_int_equal(a[0], 0);
+        assert_int_equal(a[counts[i] - 1], 12);
+        a[0] = 5;
+        report = engine_run(&p, bindings, 2, NULL, 0, 1, 6); /* at the limit: in the last chunk */
+        assert_int_equal(report.passes, 6);
+        assert_int_equal(report.convergence, VYRE_CONVERGENCE_YES);
+        assert_int_equal(a[counts[i] - 1], 12);
+        free(a);
+    }
+    engine_release(&p);
+}
+
+/* A pass of more dispatches than a chunk holds: the pieces are of one pass, and share its flag. */
+static void test_until_of_passes_that_are_cut(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    engine_program p = engine_build(device, "program cut\nworkgroup 1\nfixpoint 9 until f\n"
+                                            "inout a : u32[2]\nscratch f : u32[1]\nparam n : u32\n"
+                                            "kernel {\n"
+                                            "  for i in 0 .. n { a[1] = a[1] + 1  grid_sync\n"
+                                            "    if i == n - 1 && a[0] != 0 {\n"
+                                            "      a[0] = a[0] - 1  f[0] = 1 } }\n"
+                                            "}\n");
+    static const uint32_t trips[] = {2047, 2048, 2049};
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t a[2] = {2, 0};
+        vyre_binding bindings[] = {engine_host_inout(a, 2), {.kind = VYRE_BINDING_NONE}};
+        vyre_report report = engine_run(&p, bindings, 2, &trips[i], 1, 1, 0);
+        assert_int_equal(report.passes, 3);
+        assert_int_equal(report.convergence, VYRE_CONVERGENCE_YES);
+        assert_int_equal(a[0], 0);
+        assert_int_equal(a[1], 3 * trips[i]);
+    }
     engine_release(&p);
 }
 
@@ -203,6 +287,9 @@ int main(void)
         T(test_until_leaves_the_flag_of_the_last_pass),
         T(test_until_of_an_empty_flag_or_grid_converges_at_once),
         T(test_until_grows_its_chunks),
+        T(test_until_that_ends_in_a_chunk_submits_nothing_behind_it),
+        T(test_until_copies_large_outputs_at_the_end),
+        T(test_until_of_passes_that_are_cut),
         T(test_until_flag_has_memory_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

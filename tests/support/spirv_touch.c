@@ -1,6 +1,7 @@
 /* See spirv_touch.h. Follows where each id comes from, over all instructions until nothing changes:
  * a pointer into a memory, or a value loaded from a known place of one. */
 #include "tests/support/spirv_touch.h"
+#include "codegen/spirv/interface.h"
 
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@ typedef struct origin {
     kind in;
     bool is_value;
     uint32_t root, at, offset;
+    /* A value: what was added to it, and the mask that was put on the sum, 0: none. A pointer: as
+     * spirv_touch's. */
+    uint32_t sum, mask, turn;
 } origin;
 
 typedef struct type {
@@ -39,7 +43,7 @@ typedef struct reader {
 static bool same(origin a, origin b)
 {
     return a.in == b.in && a.is_value == b.is_value && a.root == b.root && a.at == b.at &&
-           a.offset == b.offset;
+           a.offset == b.offset && a.sum == b.sum && a.mask == b.mask && a.turn == b.turn;
 }
 
 /* Two words of one address are one origin: the lower. */
@@ -178,13 +182,15 @@ static void chain(reader *r, const uint32_t *w, bool has_element)
     if (has_element && (w[4] >= r->bound || r->constants[w[4]] != 0)) {
         o.offset = DYNAMIC;
     }
+    origin last = get(r, w[length - 1]);
     for (uint32_t i = first; i < length; i++) {
         uint32_t bytes = step(r, &type_id, w[i]);
         o.offset = bytes == DYNAMIC || o.offset == DYNAMIC ? DYNAMIC : o.offset + bytes;
     }
-    /* Where in the memory matters only where addresses are read. */
-    if (o.in == DESCRIPTOR || o.in == BEHIND) {
-        o.offset = 0;
+    bool is_turn = last.in == PUSH && last.is_value && last.offset == VY_PUSH_PASS &&
+                   last.mask == VY_STATE_TURNS - 1;
+    if (is_turn && (o.in == DESCRIPTOR || o.in == BEHIND)) {
+        o.turn = 1 + last.sum % VY_STATE_TURNS;
     }
     set(r, w[2], o);
 }
@@ -212,10 +218,12 @@ static void touch(reader *r, uint32_t pointer, bool reads, bool writes)
                      .reads = reads,
                      .writes = writes,
                      .begin = o.offset == DYNAMIC ? 0 : o.offset,
-                     .end = o.offset == DYNAMIC || o.in != ROOT ? UINT32_MAX : o.offset + size};
+                     .end = o.offset == DYNAMIC ? UINT32_MAX : o.offset + size,
+                     .turn = o.turn};
     for (uint32_t i = 0; i < r->out->count; i++) {
         spirv_touch *known = &r->out->list[i];
-        if (known->place == t.place && known->root == t.root && known->at == t.at) {
+        if (known->place == t.place && known->root == t.root && known->at == t.at &&
+            known->turn == t.turn) {
             known->reads = known->reads || reads;
             known->writes = known->writes || writes;
             known->begin = known->begin < t.begin ? known->begin : t.begin;
@@ -296,9 +304,19 @@ static void follow(reader *r, const uint32_t *w, uint32_t function)
         }
         break;
     case SpvOpShiftLeftLogical:
-    case SpvOpIAdd: /* an address and what is added to it */
-        set(r, w[2], get(r, w[3]));
+    case SpvOpIAdd: /* an address and what is added to it, or a pushed word */
+    case SpvOpBitwiseAnd: {
+        origin o = get(r, w[3]);
+        uint32_t number = w[4] < r->bound ? r->constants[w[4]] : DYNAMIC;
+        if (o.in == PUSH && o.is_value && !o.mask && number != DYNAMIC) {
+            o.sum += opcode == SpvOpIAdd ? number : 0;
+            o.mask = opcode == SpvOpIAdd ? 0 : number;
+            set(r, w[2], o);
+        } else if (opcode == SpvOpIAdd) {
+            set(r, w[2], o);
+        }
         break;
+    }
     case SpvOpSelect:
         set(r, w[2], get(r, w[4]));
         set(r, w[2], get(r, w[5]));
@@ -390,6 +408,35 @@ static void walk(reader *r, int round)
     }
 }
 
+static void find_states(spirv_touches *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        spirv_touch *t = &list->list[i];
+        for (uint32_t k = 0; k < list->count; k++) {
+            const spirv_touch *other = &list->list[k];
+            t->is_state |= other->turn && other->place == t->place && other->root == t->root &&
+                           other->at == t->at;
+        }
+    }
+}
+
+bool spirv_state_range(const spirv_touch *t, const unsigned char *push, uint64_t *out_begin,
+                       uint64_t *out_end)
+{
+    uint32_t pass = 0, execution = 0;
+    memcpy(&pass, push + VY_PUSH_PASS, sizeof pass);
+    memcpy(&execution, push + VY_PUSH_EXECUTION, sizeof execution);
+    *out_begin = t->begin;
+    *out_end = t->end;
+    if (t->turn) {
+        *out_begin = 4 * (uint64_t)((pass + t->turn - 1) % VY_STATE_TURNS);
+        *out_end = *out_begin + 4;
+    }
+    /* The next pass's word, and the count of passes: by the first execution alone. */
+    bool is_by_first = t->writes && (t->turn == 2 || t->turn == 0);
+    return !is_by_first || execution == 0;
+}
+
 bool spirv_touches_read(const uint32_t *words, size_t word_count, spirv_touches *out)
 {
     memset(out, 0, sizeof *out);
@@ -413,6 +460,7 @@ bool spirv_touches_read(const uint32_t *words, size_t word_count, spirv_touches 
             walk(&r, 1);
         } while (r.changed && ++rounds < 32);
         walk(&r, 2);
+        find_states(out);
     }
     free(r.origins);
     free(r.types);

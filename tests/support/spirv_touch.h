@@ -18,8 +18,12 @@ typedef struct spirv_touch {
     spirv_place place;
     uint32_t root, at;
     bool reads, writes;
-    /* ROOT: bytes from `begin` to `end` are touched; `end` UINT32_MAX: nobody knows. */
+    /* ROOT, and state: bytes from `begin` to `end` are touched; `end` UINT32_MAX: nobody knows. */
     uint32_t begin, end;
+    /* Of the state of a fixpoint, which words with turns are found in: 0, or 1 more than what is
+     * added to the pass that is pushed to know the word, which is one of four. */
+    bool is_state;
+    uint32_t turn;
 } spirv_touch;
 
 #define SPIRV_MAX_TOUCHES 96u
@@ -29,6 +33,10 @@ typedef struct spirv_touches {
     bool is_unknown; /* there is an access that could not be followed */
     spirv_touch list[SPIRV_MAX_TOUCHES];
 } spirv_touches;
+
+/* Of the state, by the push constants: which bytes are touched. false: none, in this dispatch. */
+bool spirv_state_range(const spirv_touch *touch, const unsigned char *push, uint64_t *out_begin,
+                       uint64_t *out_end);
 
 /* false: not a module, or out of memory. */
 bool spirv_touches_read(const uint32_t *words, size_t word_count, spirv_touches *out);

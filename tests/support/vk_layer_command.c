@@ -129,6 +129,13 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
         const spirv_touch *t = &touches->list[i];
         if (t->place != SPIRV_DESCRIPTOR) {
             behind++;
+        } else if (t->at < LAYER_MAX_PIECES && pieces[t->at].buffer && t->is_state) {
+            uint64_t begin = 0, end = 0;
+            if (spirv_state_range(t, s->push, &begin, &end)) {
+                begin += pieces[t->at].begin;
+                end += pieces[t->at].begin;
+                add_touch(c, pieces[t->at].buffer, begin, end, t);
+            }
         } else if (t->at < LAYER_MAX_PIECES && pieces[t->at].buffer) {
             add_touch(c, pieces[t->at].buffer, pieces[t->at].begin, pieces[t->at].end, t);
         } else {

@@ -194,7 +194,15 @@ static bool follow_addresses(const layer_stream *s, const layer_command *c, laye
         if (!target) {
             return false;
         }
-        uint64_t begin = address - target->address, end = end_of(s, target, address);
+        uint64_t begin = address - target->address, end = 0;
+        if (t->is_state) {
+            uint64_t first = 0;
+            if (spirv_state_range(t, c->push, &first, &end)) {
+                add_range(out, target, begin + first, begin + end, t);
+            }
+            continue;
+        }
+        end = end_of(s, target, address);
         uint32_t words = 0, word = length_word(c, t->at);
         if (word && layer_buffer_read(block, offset + (uint64_t)word * sizeof words, &words,
                                       sizeof words)) {

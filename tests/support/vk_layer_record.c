@@ -185,8 +185,6 @@ static void note_engine(void)
     words = vy_kernel_gather(&count);
     layer_note_program(words, count, 3, 0);
     gather_hash = hash_of(words, count);
-    words = vy_kernel_judge(VYRE_INTERFACE_ADDRESS, &count);
-    layer_note_program(words, count, 2, 0);
 }
 
 static void find_counts(const VkShaderModuleCreateInfo *info, layer_module *m)

@@ -17,7 +17,6 @@ else()
     vyre_link_layers(embed-kernels ${vyre_codegen_layers})
     set(embed embed-kernels)
 endif()
-set(judge "${PROJECT_SOURCE_DIR}/engine/kernels/judge.vyre")
 set(fill "${PROJECT_SOURCE_DIR}/engine/kernels/fill.vyre")
 set(copy "${PROJECT_SOURCE_DIR}/engine/kernels/copy.vyre")
 set(gather "${PROJECT_SOURCE_DIR}/engine/kernels/gather.vyre")
@@ -30,7 +29,6 @@ file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
 # Behind a file: VYRE_FLOAT_* as a number, and the form where it is the one with addresses.
 add_custom_command(OUTPUT "${vyre_engine_kernels}"
     COMMAND ${embed} "${vyre_engine_kernels}"
-        judge_descriptor "${judge}" 0 judge_address "${judge}" 0:address
         grid_descriptor "${grid}" 0 grid_address "${grid}" 0:address
         fill "${fill}" 0:address copy "${copy}" 0:address gather "${gather}" 0:address
         lanes "${lanes}" 0
@@ -41,7 +39,7 @@ add_custom_command(OUTPUT "${vyre_engine_kernels}"
         doubles_0 "${doubles}" 0 doubles_1 "${doubles}" 8 doubles_2 "${doubles}" 16
         doubles_3 "${doubles}" 24 doubles_4 "${doubles}" 32 doubles_5 "${doubles}" 40
         doubles_6 "${doubles}" 48 doubles_7 "${doubles}" 56
-    DEPENDS "${judge}" "${fill}" "${copy}" "${gather}" "${grid}" "${lanes}" "${probe}" "${exact}"
+    DEPENDS "${fill}" "${copy}" "${gather}" "${grid}" "${lanes}" "${probe}" "${exact}"
         "${doubles}"
         ${embed}
     COMMENT "Compiling the engine's kernels" VERBATIM)
