@@ -48,6 +48,21 @@ void vy_instance_hidden(const vyre_pipeline *p, const vy_instance *in, uint32_t 
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
+/* Commands of a host's run again without the host: they make the state's start themselves. */
+static vyre_result create_state(vyre_device *d, vy_instance *in, bool is_recording, vyre_diag *diag)
+{
+    vyre_result code = VYRE_OK;
+    if (!is_recording) {
+        code = vy_block_create(d, VY_MEMORY_TABLE, STATE_SIZE, "vyre state", &in->state, diag);
+        in->is_state_direct = code == VYRE_OK && vy_block_is_direct(&in->state);
+    }
+    if (code == VYRE_OK && !in->is_state_direct) {
+        vy_block_destroy(d, &in->state);
+        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre state", &in->state, diag);
+    }
+    return code;
+}
+
 vyre_result vy_instance_create(vyre_pipeline *p, const vy_binder *binder, bool is_recording,
                                vy_instance **out_instance, vyre_diag *diag)
 {
@@ -68,7 +83,7 @@ vyre_result vy_instance_create(vyre_pipeline *p, const vy_binder *binder, bool i
         code = binder->create(p, in, diag);
     }
     if (code == VYRE_OK && p->has_state) {
-        code = vy_block_create(d, VY_MEMORY_DEVICE, STATE_SIZE, "vyre state", &in->state, diag);
+        code = create_state(d, in, is_recording, diag);
     }
     if (code == VYRE_OK && d->debug & VYRE_DEBUG_BREADCRUMBS && !is_recording) {
         code = vy_block_create(d, VY_MEMORY_READBACK, VY_MAX_LANES * sizeof(uint64_t),
@@ -520,6 +535,9 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
         uint32_t state[VY_STATE_WORDS] = {[VY_STATE_FLAGS + VY_STATE_TURNS - 1] = 1};
         memcpy(&state[VY_STATE_ARGUMENTS], in->launched, sizeof in->launched);
         memcpy(region + in->state_offset, state, sizeof state);
+        if (in->is_state_direct) {
+            memcpy(in->state.mapped, state, sizeof state);
+        }
     }
     const vy_moves *m = &in->moves;
     for (uint32_t i = 0; i < m->prologue_count; i++) {
@@ -528,7 +546,11 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
         }
     }
     fill_ends(in, lane, base);
-    return vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);
+    vyre_result code = vy_block_flush(p->device, &in->host_block, base, in->region_size, diag);
+    if (code == VYRE_OK && in->is_state_direct) {
+        code = vy_block_flush(p->device, &in->state, 0, STATE_SIZE, diag);
+    }
+    return code;
 }
 
 vyre_result vy_instance_write_pass(vyre_pipeline *p, vy_instance *in, uint32_t lane,

@@ -77,6 +77,7 @@ struct vy_instance {
     vy_block host_block;
     bool is_direct; /* kernels read it where it lies */
     uint64_t grid_offset, moves_offset, state_offset, region_size;
+    bool is_state_direct; /* the host writes its start where it lies */
     vy_block state, records, spill, upload, readback, crumbs;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
 };
@@ -100,7 +101,8 @@ vyre_result vy_instance_prepare(vyre_pipeline *pipeline, vy_instance *instance, 
 /* For dispatches of no workgroups alone: everything there is to bind is bound to something. */
 vyre_result vy_instance_prepare_empty(vyre_pipeline *pipeline, vy_instance *instance,
                                       vy_choice choice, vyre_diag *diag);
-/* Writes the blocks of a lane for the job. */
+/* Writes the blocks of a lane for the job, and the state's start. Nothing of the instance is in
+ * flight. */
 vyre_result vy_instance_write_blocks(vyre_pipeline *pipeline, vy_instance *instance,
                                      const vy_job *job, uint32_t lane, vyre_diag *diag);
 /* The number of a chunk's first pass, in blocks that were written. */

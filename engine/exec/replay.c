@@ -57,9 +57,11 @@ uint32_t vy_replay_prologue(const vy_instance *in, bool is_start, vy_command *ou
                                     .source = VY_MEM_HOST_BLOCK,
                                     .size = in->state_offset};
     }
-    if (is_start) {
-        memcpy(&out[count], in->moves.prologue, in->moves.prologue_count * sizeof *out);
-        count += in->moves.prologue_count;
+    for (uint32_t i = 0; is_start && i < in->moves.prologue_count; i++) {
+        const vy_command *move = &in->moves.prologue[i];
+        if (move->target != VY_MEM_STATE || !in->is_state_direct) {
+            out[count++] = *move;
+        }
     }
     return count;
 }

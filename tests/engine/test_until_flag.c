@@ -287,6 +287,45 @@ static void test_flag_of_the_last_pass_is_in_its_buffer(void **state)
     in_each_form(LAYER_HEAPS_SEPARATE, run_shown);
 }
 
+/* The host writes the state where the device has it, if it can: then a chunk has one copy, of what
+ * the passes left of it. */
+static void count_copies(vyre_device *device, int form)
+{
+    static const char text[] = "program bare\nworkgroup 1\nfixpoint 50 until f\n"
+                               "inout a : u32[2]\nscratch f : u32[1]\n"
+                               "kernel { if a[0] != 0 { a[0] = a[0] - 1  f[0] = 1 } }\n";
+    uint32_t words[2] = {3, 0};
+    engine_program p = engine_build(device, text);
+    vyre_buffer a = engine_buffer(device, 8, words);
+    vyre_binding bindings[] = {engine_resident(a, 0, 2), {.kind = VYRE_BINDING_NONE}};
+    layer_clear_events();
+    vyre_report report = engine_run(&p, bindings, 2, NULL, 0, 1, 0);
+    assert_int_equal(report.passes, 4);
+    bool is_separate = layer.heaps == LAYER_HEAPS_SEPARATE;
+    uint32_t copies = layer_count(LAYER_COPY);
+    if (form == FORM_DESCRIPTOR && engine_validates()) {
+        /* Else blocks come to the device's memory with each chunk, and the state's start with the
+         * first. */
+        assert_int_equal(copies, report.recordings + (is_separate ? report.recordings + 1 : 0));
+    }
+    assert_int_equal(layer_count(LAYER_FILL), 0); /* nobody looks into the flag's buffer */
+    for (uint32_t i = 0; i < 5; i++) {            /* and it begins anew each time */
+        words[0] = i;
+        write_words(device, a, words, 2);
+        report = engine_run(&p, bindings, 2, NULL, 0, 1, 0);
+        assert_int_equal(report.passes, i + 1);
+    }
+    must_destroy(device, &a);
+    engine_release(&p);
+}
+
+static void test_state_begins_where_the_device_has_it(void **state)
+{
+    (void)state;
+    in_each_form(LAYER_HEAPS_REAL, count_copies);
+    in_each_form(LAYER_HEAPS_SEPARATE, count_copies);
+}
+
 /* Steps that run again begin anew, and others read what they left of the flag. */
 static void run_steps(vyre_device *device, int form)
 {
@@ -388,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generated_fixpoints_end_as_in_the_interpreter),
         cmocka_unit_test(test_flag_of_the_last_pass_is_in_its_buffer),
+        cmocka_unit_test(test_state_begins_where_the_device_has_it),
         cmocka_unit_test(test_flag_in_steps_that_run_again),
         cmocka_unit_test(test_flag_with_a_grid_from_the_device),
     };
