@@ -251,7 +251,67 @@ const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel)
     return NULL;
 }
 
+const char *vy_kernel_persistent_hindrance(const vyre_kernel *kernel)
+{
+    if (kernel->segment_count == 0) {
+        return "the program has no statements";
+    }
+    if (kernel->grid_from >= 0) {
+        return "the device reads the grid from a buffer (`grid from`)";
+    }
+    if (!kernel->is_new_target) {
+        return "the kernel is for Vulkan 1.2, whose memory model orders nothing beyond a workgroup";
+    }
+    return NULL;
+}
+
 uint32_t vy_kernel_whole_words(const vyre_kernel *kernel)
 {
     return kernel->until >= 0 ? 2u : 0u;
+}
+
+vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *diag)
+{
+    const vy_loc none = {0, 0};
+    if (params->target != VYRE_TARGET_VULKAN_1_3 && params->target != VYRE_TARGET_VULKAN_1_2) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no target. Fix: use a value of vyre_target", (int)params->target);
+    }
+    if (params->interface != VYRE_INTERFACE_DESCRIPTOR &&
+        params->interface != VYRE_INTERFACE_ADDRESS) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no interface. Fix: use a value of vyre_interface",
+                           (int)params->interface);
+    }
+    if (params->float_modes & ~VYRE_FLOAT_ALL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
+                           (unsigned)params->float_modes);
+    }
+    if (params->aggregate & ~VYRE_AGGREGATE_ALL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "0x%x names no atomics to be joined. Fix: use VYRE_AGGREGATE_* bits",
+                           (unsigned)params->aggregate);
+    }
+    if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no reconvergence. Fix: use a value of vyre_reconvergence",
+                           (int)params->reconvergence);
+    }
+    const char *wanted = params->dump_after;
+    if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {
+        uint32_t count = 0;
+        const vy_pass *passes = vy_passes_get(&count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(passes[i].name, wanted) == 0) {
+                return VYRE_OK;
+            }
+        }
+        return vy_diag_set(
+            diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
+            "licm, ranges or canonical-nan",
+            wanted);
+    }
+    return VYRE_OK;
 }

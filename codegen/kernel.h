@@ -66,6 +66,9 @@ typedef struct vy_variant {
     /* Invocations that do several elements each, with accesses of up to 16 bytes: for the others'
      * opposites, and as vy_kernel_coarsen says. */
     bool is_coarse;
+    /* One module of all segments, as segment 0, for workgroups that stay: of the address form, for
+     * kernels that vy_kernel_persistent_hindrance lets pass. */
+    bool is_persistent;
 } vy_variant;
 /* The words of one segment in that variant: compiled on first use and kept until the kernel is
  * destroyed. Thread-safety: safe. */
@@ -82,6 +85,8 @@ vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interfac
                               vy_kernel_coarse *out_coarse, vyre_diag *diag);
 /* Why the program cannot run as one workgroup's module, in words for an error: NULL, it can. */
 const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel);
+/* The same of the module for workgroups that stay. */
+const char *vy_kernel_persistent_hindrance(const vyre_kernel *kernel);
 /* Words of the spill buffer, for each invocation, that such a module says how it ended in. */
 uint32_t vy_kernel_whole_words(const vyre_kernel *kernel);
 /* As vyre_kernel_requirement, for the words of that interface: the address form's own needs come

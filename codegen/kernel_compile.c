@@ -24,7 +24,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment, in the work arena */
     uint32_t *table_offsets; /* by table */
     vy_coarse *coarse;       /* by segment, where is_coarse */
-    bool is_wide, is_whole, is_coarse, is_unchecked;
+    bool is_wide, is_whole, is_persistent, is_coarse, is_unchecked;
     bool has_words;             /* always, but for a coarse set of which nothing is coarse */
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
@@ -129,47 +129,66 @@ static uint64_t overlapping_bindings(const vyre_program *program)
     return bindings;
 }
 
-static vyre_result emit(compiler *c, uint32_t segment)
+/* Of the modules of `count` segments from `first` on. */
+static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = 1; c->is_unchecked && i < c->ssa[segment].ins.count; i++) {
-        c->ssa[segment].ins.data[i].unchecked = true;
+    uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1, writes = 0;
+    for (uint32_t i = first; i < first + count; i++) {
+        writes |= c->access[i].writes;
     }
-    const vy_access *access = &c->access[segment];
-    uint64_t bindings = ((uint64_t)1 << c->program->binding_count) - 1;
     vy_spirv_options options = {.target = c->params.target,
                                 .interface = c->params.interface,
                                 .float_modes = c->params.float_modes,
                                 .aliased = c->params.aliased != 0,
                                 .wide = c->is_wide,
                                 .whole = c->is_whole,
+                                .persistent = c->is_persistent,
                                 .debug = c->params.debug != 0,
                                 .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
-                                .coarse = c->coarse ? c->coarse[segment].elements : 0,
+                                .coarse = c->coarse ? c->coarse[first].elements : 0,
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
-                                .module_writes = access->writes};
-    if (options.aliased && (access->writes & bindings)) {
-        /* What this segment writes may be any buffer that is not bound as memory that stays as it
-         * is, also one that the program only reads. */
+                                .module_writes = writes};
+    if (options.aliased && (writes & bindings)) {
+        /* What is written may be any buffer that is not bound as memory that stays as it is, also
+         * one that is only read here. */
         options.module_writes |= overlapping_bindings(c->program);
     }
+    return options;
+}
+
+/* One module of the segments. */
+static vyre_result emit(compiler *c, uint32_t module, uint32_t first, uint32_t count)
+{
+    for (uint32_t s = first; s < first + count; s++) {
+        for (uint32_t i = 1; c->is_unchecked && i < c->ssa[s].ins.count; i++) {
+            c->ssa[s].ins.data[i].unchecked = true;
+        }
+    }
+    vy_spirv_options options = options_for(c, first, count);
     vy_segment_words made = {0};
-    vyre_result result = vy_spirv_emit(&c->ssa[segment], access, &options, &c->scratch, &made.words,
-                                       &made.count, c->diag);
+    vyre_result result = vy_spirv_emit_all(&c->ssa[first], &c->access[first], count, &options,
+                                           &c->scratch, &made.words, &made.count, c->diag);
     if (result == VYRE_OK) {
-        c->words[segment] = (vy_segment_words){copy_words(&c->work, &made), made.count};
-        result = c->words[segment].words ? VYRE_OK : vy_diag_no_memory(c->diag);
+        c->words[module] = (vy_segment_words){copy_words(&c->work, &made), made.count};
+        result = c->words[module].words ? VYRE_OK : vy_diag_no_memory(c->diag);
     }
     vy_arena_reset(&c->scratch);
     return result;
 }
 
-static uint32_t module_count(const compiler *c)
+/* SSA forms, and modules. */
+static uint32_t part_count(const compiler *c)
 {
     return c->is_whole ? 1 : c->split.segments.count;
+}
+
+static uint32_t module_count(const compiler *c)
+{
+    return c->is_persistent ? 1 : part_count(c);
 }
 
 static vyre_result build(compiler *c, uint32_t segment)
@@ -204,7 +223,7 @@ static vyre_result coarsen(compiler *c)
 /* Words for every segment, or for all of them at once. */
 static vyre_result compile_segments(compiler *c)
 {
-    uint32_t count = module_count(c);
+    uint32_t count = part_count(c);
     c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
     c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
     c->words = vy_arena_alloc(&c->work, count, sizeof *c->words);
@@ -223,9 +242,12 @@ static vyre_result compile_segments(compiler *c)
     if (result == VYRE_OK && c->is_coarse) {
         result = coarsen(c);
     }
+    if (result == VYRE_OK && c->is_persistent) {
+        return emit(c, 0, 0, count);
+    }
     if (result == VYRE_OK && c->has_words) {
         for (segment = 0; segment < count && result == VYRE_OK; segment++) {
-            result = emit(c, segment);
+            result = emit(c, segment, segment, 1);
         }
     }
     if (result != VYRE_OK && c->diag && segment > 0) {
@@ -518,6 +540,7 @@ static void describe(compiler *c)
         program->grid_from ? (int32_t)program->buffers.data[program->grid_from].binding : -1;
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
+    k->is_new_target = is_new;
     k->is_inexact = is_inexact(program);
     describe_subgroups(k, program);
     narrow_params(c);
@@ -545,52 +568,6 @@ static void describe(compiler *c)
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
-
-static vyre_result check_params(const vyre_kernel_params *params, vyre_diag *diag)
-{
-    const vy_loc none = {0, 0};
-    if (params->target != VYRE_TARGET_VULKAN_1_3 && params->target != VYRE_TARGET_VULKAN_1_2) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-                           "%d is no target. Fix: use a value of vyre_target", (int)params->target);
-    }
-    if (params->interface != VYRE_INTERFACE_DESCRIPTOR &&
-        params->interface != VYRE_INTERFACE_ADDRESS) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-                           "%d is no interface. Fix: use a value of vyre_interface",
-                           (int)params->interface);
-    }
-    if (params->float_modes & ~VYRE_FLOAT_ALL) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-                           "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
-                           (unsigned)params->float_modes);
-    }
-    if (params->aggregate & ~VYRE_AGGREGATE_ALL) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-                           "0x%x names no atomics to be joined. Fix: use VYRE_AGGREGATE_* bits",
-                           (unsigned)params->aggregate);
-    }
-    if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-                           "%d is no reconvergence. Fix: use a value of vyre_reconvergence",
-                           (int)params->reconvergence);
-    }
-    const char *wanted = params->dump_after;
-    if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {
-        uint32_t count = 0;
-        const vy_pass *passes = vy_passes_get(&count);
-        for (uint32_t i = 0; i < count; i++) {
-            if (strcmp(passes[i].name, wanted) == 0) {
-                return VYRE_OK;
-            }
-        }
-        return vy_diag_set(
-            diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
-            "licm, ranges or canonical-nan",
-            wanted);
-    }
-    return VYRE_OK;
-}
 
 static vyre_result compile(compiler *c)
 {
@@ -686,20 +663,20 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
 }
 
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, bool is_coarse,
-                                  vy_word_set **out_set, vyre_diag *diag)
+                                  const vy_variant *variant, vy_word_set **out_set, vyre_diag *diag)
 {
     const vyre_allocator *memory = &kernel->arena.allocator;
     compiler c = {.program = kernel->variants->program,
                   .params = *params,
                   .description = kernel,
-                  .is_wide = is_wide,
-                  .is_whole = is_whole,
-                  .is_coarse = is_coarse,
+                  .is_wide = variant->is_wide,
+                  .is_whole = variant->is_whole,
+                  .is_persistent = variant->is_persistent,
+                  .is_coarse = variant->is_coarse,
                   .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;
-    vyre_result result = check_params(params, diag);
+    vyre_result result = vy_kernel_check_params(params, diag);
     if (result != VYRE_OK) {
         return result;
     }
@@ -728,7 +705,7 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
         size_t size = given->struct_size ? given->struct_size : sizeof *out_params;
         memcpy(out_params, given, size < sizeof *out_params ? size : sizeof *out_params);
     }
-    return check_params(out_params, diag);
+    return vy_kernel_check_params(out_params, diag);
 }
 
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,

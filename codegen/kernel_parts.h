@@ -35,7 +35,7 @@ typedef struct vy_segment_reach {
 } vy_segment_reach;
 
 #define VY_MAX_REQUIREMENTS 24u
-#define VY_VARIANT_COUNT    12u /* without the coarse ones */
+#define VY_VARIANT_COUNT    18u /* without the coarse ones */
 #define VY_COARSE_VARIANTS  2u  /* by interface */
 
 typedef struct vy_segment_words {
@@ -74,6 +74,7 @@ struct vyre_kernel {
     uint32_t passes;
     uint32_t spill_words, shared_size;
     bool is_inexact;
+    bool is_new_target; /* VYRE_TARGET_VULKAN_1_3: the Vulkan memory model, by device scope */
     vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
@@ -103,12 +104,13 @@ struct vyre_kernel {
 vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
                            const vyre_kernel_params *params, vyre_diag *diag);
 void vy_kernel_drop_variants(vyre_kernel *kernel);
+/* Whether a kernel can be compiled so. */
+vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *diag);
 /* The words of every segment, or those of the one module for all of them, for what `params` asks
- * for; *out_set and what it holds is the
- * caller's. */
+ * for; *out_set and what it holds is the caller's. */
 vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_params *params,
-                                  bool is_wide, bool is_whole, bool is_coarse,
-                                  vy_word_set **out_set, vyre_diag *diag);
+                                  const vy_variant *variant, vy_word_set **out_set,
+                                  vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
 /* A subgroup operation that is made of reads of every lane, one by one. */

@@ -12,7 +12,8 @@ static uint32_t index_of(vy_variant variant)
     if (variant.interface == VYRE_INTERFACE_ADDRESS) {
         index += variant.is_wide ? 4u : 2u;
     }
-    return index + (variant.is_whole ? VY_VARIANT_COUNT / 2 : 0u);
+    uint32_t kind = variant.is_persistent ? 2u : variant.is_whole ? 1u : 0u;
+    return index + kind * VY_VARIANT_COUNT / 3;
 }
 
 vyre_result vy_kernel_keep(vyre_kernel *kernel, const vyre_program *program,
@@ -99,8 +100,7 @@ static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_wor
         vyre_kernel_params params = variants->params;
         params.interface = variant.interface;
         params.aliased = variant.is_aliased;
-        result = vy_kernel_compile_set(kernel, &params, variant.is_wide, variant.is_whole,
-                                       variant.is_coarse, out_set, diag);
+        result = vy_kernel_compile_set(kernel, &params, &variant, out_set, diag);
         if (result == VYRE_OK) {
             *out_set = keep_set(variants, index, *out_set);
         }

@@ -34,7 +34,8 @@ tests=(
     test_device test_device_memory test_adopt test_adopt_params test_bad_device
     test_dispatch test_until test_until_flag test_bindings test_sequence test_sequence_life test_ticket
     test_steady test_coarse test_blocks
-    test_workgroup test_instances test_loss test_teardown test_queue test_record test_host_sync test_report
+    test_workgroup test_persistent test_instances test_loss test_teardown test_queue
+    test_record test_host_sync test_report
     test_buffer test_transfer test_transfer_kernels test_gather test_hazards test_cache test_exact
     test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure
     test_contract_lifetime

@@ -11,6 +11,9 @@ bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot)
     if (slot == bindings + VY_HIDDEN_RECORDS) {
         return (emitter->access->writes & VY_ACCESS_RECORDS) != 0;
     }
+    if (slot == bindings + VY_HIDDEN_SYNC) {
+        return true;
+    }
     if (slot == bindings + VY_HIDDEN_SPILL) {
         return (emitter->access->writes & VY_ACCESS_SPILL) != 0;
     }
@@ -44,6 +47,12 @@ bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot)
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
 {
     const vyre_program *program = emitter->ssa->program;
+    if (slot == program->binding_count + VY_HIDDEN_SYNC) {
+        return "vy_sync";
+    }
+    if (slot == program->binding_count + VY_HIDDEN_SCHEDULE) {
+        return "vy_schedule";
+    }
     if (slot >= program->binding_count) {
         return hidden_names[slot - program->binding_count];
     }
@@ -89,8 +98,10 @@ static uint32_t param_variable(vy_emitter *emitter)
     vy_module *m = &emitter->module;
     const vyre_program *program = emitter->ssa->program;
     uint32_t vector = vy_type_u32_vector(m, 4);
-    uint32_t count =
-        vy_const_u32(m, vy_param_vectors(program->binding_count, program->param_words));
+    uint32_t vectors = emitter->options->persistent
+                           ? vy_tailed_vectors(program->binding_count, program->param_words)
+                           : vy_param_vectors(program->binding_count, program->param_words);
+    uint32_t count = vy_const_u32(m, vectors);
     uint32_t array = vy_type_unique(m, SpvOpTypeArray, VY_LIST(vector, count));
     vy_module_decorate(m, array, SpvDecorationArrayStride, VY_LIST(VY_PARAM_VECTOR_SIZE));
     uint32_t block = vy_type_unique(m, SpvOpTypeStruct, &array, 1);

@@ -88,7 +88,7 @@ static uint32_t make_base(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 static uint32_t base_of(vy_emitter *emitter, uint32_t slot, vy_cell cell)
 {
     vy_module *m = &emitter->module;
-    uint32_t slot_count = emitter->ssa->program->binding_count + VY_HIDDEN_COUNT;
+    uint32_t slot_count = VY_SLOT_COUNT(emitter->ssa->program->binding_count);
     vy_words *code = m->code, *prologue = &m->sections[VY_SECTION_PROLOGUE];
     uint32_t *kept = vy_slot_kept(emitter, slot, cell);
     if (code == &m->sections[VY_SECTION_WRAPPER]) {

@@ -1,6 +1,9 @@
-/* One segment's module from beginning to end: chooses target, addressing and wrapper, emits the
- * body's function, then the wrapper around it, then what depends on all that was used. */
+/* One segment's module, or one of all segments, from beginning to end: chooses target, addressing
+ * and wrapper, emits the body's function, then the wrapper around it, then what depends on all that
+ * was used. */
 #include "codegen/spirv/emit.h"
+
+#include <string.h>
 
 uint32_t vy_emitter_fail(vy_emitter *emitter, vyre_result code, vy_loc loc, const char *format, ...)
 {
@@ -55,27 +58,51 @@ static uint32_t *table_of(vy_emitter *emitter, uint32_t count)
     return vy_arena_alloc(emitter->module.arena, count ? count : 1, sizeof(uint32_t));
 }
 
-static bool init_tables(vy_emitter *emitter)
+/* What the whole module has. */
+static bool init_module_tables(vy_emitter *emitter, uint32_t segment_count)
 {
-    const vy_ssa *ssa = emitter->ssa;
+    vy_arena *arena = emitter->module.arena;
+    const vyre_program *program = emitter->ssa->program;
+    uint32_t slot_count = VY_SLOT_COUNT(program->binding_count);
+    uint32_t buffer_count = program->buffers.count ? program->buffers.count : 1;
+    emitter->segment_count = segment_count;
+    emitter->slots = table_of(emitter, 2 * slot_count);
+    emitter->shared = table_of(emitter, buffer_count);
+    emitter->tables = table_of(emitter, program->tables.count);
+    emitter->bodies = table_of(emitter, segment_count);
+    emitter->held_params =
+        table_of(emitter, vy_param_words(program->binding_count, program->param_words));
+    emitter->bodies_shared =
+        vy_arena_alloc(arena, (size_t)segment_count * buffer_count, sizeof *emitter->bodies_shared);
+    return !arena->failed;
+}
+
+/* What each body has of its own. */
+static bool init_body_tables(vy_emitter *emitter, const vy_ssa *ssa, uint32_t segment)
+{
+    vy_arena *arena = emitter->module.arena;
     const vyre_program *program = ssa->program;
+    emitter->ssa = ssa;
     emitter->values = table_of(emitter, ssa->ins.count);
     emitter->labels = table_of(emitter, ssa->blocks.count);
     emitter->last_labels = table_of(emitter, ssa->blocks.count);
     emitter->edge_words = table_of(emitter, ssa->phi_edges.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
-    emitter->slots = table_of(emitter, 2 * (program->binding_count + VY_HIDDEN_COUNT));
     emitter->wide_slots = table_of(emitter, program->binding_count);
-    emitter->shared = table_of(emitter, program->buffers.count);
-    emitter->tables = table_of(emitter, program->tables.count);
     emitter->lengths = table_of(emitter, program->binding_count);
     emitter->signed_lengths = table_of(emitter, program->binding_count);
     emitter->params = table_of(emitter, program->param_words);
-    emitter->is_emitted =
-        vy_arena_alloc(emitter->module.arena, ssa->blocks.count ? ssa->blocks.count : 1,
-                       sizeof *emitter->is_emitted);
+    emitter->is_emitted = vy_arena_alloc(arena, ssa->blocks.count ? ssa->blocks.count : 1,
+                                         sizeof *emitter->is_emitted);
+    emitter->joined = NULL;
+    emitter->is_index = NULL;
+    emitter->param_veil = 0;
+    emitter->patches.count = 0;
+    memset(emitter->inputs, 0, sizeof emitter->inputs);
+    memset(emitter->slots, 0, VY_SLOT_COUNT(program->binding_count) * sizeof *emitter->slots);
+    emitter->is_shared_used = emitter->bodies_shared + (size_t)segment * program->buffers.count;
     vy_emit_find_indices(emitter);
-    return vy_emit_find_aggregated(emitter) && !emitter->module.arena->failed;
+    return vy_emit_find_aggregated(emitter) && !arena->failed;
 }
 
 static vyre_result choose(vy_emitter *emitter)
@@ -105,7 +132,8 @@ static vyre_result choose(vy_emitter *emitter)
                            "_ADDRESS",
                            (int)emitter->options->interface);
     }
-    emitter->wrapper = &vy_spirv_wrapper_replay;
+    emitter->wrapper =
+        emitter->options->persistent ? &vy_spirv_wrapper_persistent : &vy_spirv_wrapper_replay;
     return VYRE_OK;
 }
 
@@ -243,11 +271,62 @@ static vyre_result finish(vy_emitter *emitter, uint32_t **out_words, uint32_t *o
     return *out_words ? VYRE_OK : vy_diag_no_memory(emitter->diag);
 }
 
+/* Where there are several bodies, each is put behind the others. */
+static void close_body(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    vy_words *parts[2] = {&m->sections[VY_SECTION_PROLOGUE], &m->sections[VY_SECTION_BODY]};
+    vy_words *rest = &m->sections[VY_SECTION_HELPERS];
+    for (int i = 0; i < 2; i++) {
+        vy_words_append(m->arena, rest, parts[i]->data, parts[i]->count);
+        rest->too_long = rest->too_long || parts[i]->too_long;
+        parts[i]->count = 0;
+    }
+}
+
+static vyre_result emit_bodies(vy_emitter *emitter, const vy_ssa *ssas, uint32_t count)
+{
+    vy_arena *arena = emitter->module.arena;
+    for (uint32_t i = 0; i < count && emitter->result == VYRE_OK; i++) {
+        if (!init_body_tables(emitter, &ssas[i], i)) {
+            return vy_diag_no_memory(emitter->diag);
+        }
+        emit_body(emitter);
+        emitter->bodies[i] = emitter->body;
+        if (emitter->options->persistent) {
+            close_body(emitter);
+        }
+        if (arena->failed) {
+            return vy_diag_no_memory(emitter->diag);
+        }
+    }
+    return emitter->result;
+}
+
+static void join_access(vy_access *all, const vy_access *accesses, uint32_t count)
+{
+    *all = accesses[0];
+    for (uint32_t i = 1; i < count; i++) {
+        all->reads |= accesses[i].reads;
+        all->writes |= accesses[i].writes;
+        all->atomics |= accesses[i].atomics;
+        all->has_barrier |= accesses[i].has_barrier;
+        all->has_shared |= accesses[i].has_shared;
+    }
+}
+
 vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag)
 {
-    vy_emitter emitter = {.ssa = ssa, .access = access, .options = options, .diag = diag};
+    return vy_spirv_emit_all(ssa, access, 1, options, arena, out_words, out_word_count, diag);
+}
+
+vyre_result vy_spirv_emit_all(const vy_ssa *ssas, const vy_access *accesses, uint32_t count,
+                              const vy_spirv_options *options, vy_arena *arena,
+                              uint32_t **out_words, uint32_t *out_word_count, vyre_diag *diag)
+{
+    vy_emitter emitter = {.ssa = ssas, .options = options, .diag = diag};
     vy_module *m = &emitter.module;
     *out_words = NULL;
     *out_word_count = 0;
@@ -256,15 +335,19 @@ vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
     if (result != VYRE_OK) {
         return result;
     }
-    if (ssa->blocks.count < 2 || ssa->program->binding_count > VYRE_MAX_BUFFERS) {
-        return vy_diag_set(diag, VYRE_ERROR_INTERNAL, (vy_loc){0, 0},
-                           "a segment has no blocks, or its program too many buffers. Fix: report "
-                           "it with the program");
+    for (uint32_t i = 0; i < count; i++) {
+        if (ssas[i].blocks.count < 2 || ssas[i].program->binding_count > VYRE_MAX_BUFFERS) {
+            return vy_diag_set(diag, VYRE_ERROR_INTERNAL, (vy_loc){0, 0},
+                               "a segment has no blocks, or its program too many buffers. Fix: "
+                               "report it with the program");
+        }
     }
+    join_access(&emitter.all_access, accesses, count);
+    emitter.access = &emitter.all_access;
     vy_module_init(m, arena, options->debug);
-    m->is_contractible = ssa->program->fast_math;
-    emitter.module_writes = options->module_writes | access->writes;
-    if (!init_tables(&emitter)) {
+    m->is_contractible = ssas->program->fast_math;
+    emitter.module_writes = options->module_writes | emitter.access->writes;
+    if (!init_module_tables(&emitter, count)) {
         return vy_diag_no_memory(diag);
     }
     vy_module_capability(m, SpvCapabilityShader);
@@ -272,8 +355,7 @@ vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
         vy_module_capability(m, SpvCapabilityVulkanMemoryModel);
     }
     vy_module_capability(m, emitter.addressing->capability);
-    emit_body(&emitter);
-    if (emitter.result == VYRE_OK && !arena->failed) {
+    if (emit_bodies(&emitter, ssas, count) == VYRE_OK) {
         emit_workgroup_size(&emitter);
         emitter.wrapper->emit(&emitter);
         emit_heads(&emitter);

@@ -80,9 +80,24 @@ typedef struct vy_spirv_wrapper {
     /* The entry point's function, after the body was emitted: it calls emitter->body, a function
      * from the logical workgroup id (a vector of three) to nothing, in uniform control flow. */
     void (*emit)(vy_emitter *emitter);
+    /* What other functions than the entry point's know of the parameter block, by word, and of the
+     * push constants, by byte; NULL: they read it where it lies. */
+    uint32_t (*param_word)(vy_emitter *emitter, uint32_t word);
+    uint32_t (*push_word)(vy_emitter *emitter, uint32_t byte);
 } vy_spirv_wrapper;
 
-extern const vy_spirv_wrapper vy_spirv_wrapper_replay;
+extern const vy_spirv_wrapper vy_spirv_wrapper_replay, vy_spirv_wrapper_persistent;
+
+/* wrap_parts.c: what wrappers have in common. Whether an invocation only fills up the last
+ * workgroup, in programs that cannot tell. */
+uint32_t vy_wrap_is_beyond_elements(vy_emitter *emitter, const uint32_t group[3]);
+/* Zeroes the shared buffers that are in use, by buffer, then waits; begun in the block with the
+ * label `block`, the one that it ends in is returned. Programs with shared buffers have a fixed
+ * workgroup size. */
+uint32_t vy_wrap_clear_shared(vy_emitter *emitter, const bool *is_used, uint32_t block);
+/* The entry point's function up to its first block, whose label it gives; and its end. */
+uint32_t vy_wrap_begin_entry(vy_emitter *emitter, uint32_t *out_label);
+void vy_wrap_end_entry(vy_emitter *emitter, uint32_t function);
 
 /* ---- Helper functions ------------------------------------------------------------------------ */
 
@@ -221,6 +236,7 @@ struct vy_emitter {
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
     uint32_t *wide_slots;       /* by slot: likewise, of what coarse segments access as words */
     uint32_t *shared;           /* by buffer: variable */
+    bool *is_shared_used;       /* by buffer: by the body that was begun last */
     uint32_t *tables;           /* by table: variable */
     uint32_t *lengths, *params; /* by binding, by word of the parameters: values in the body */
     uint32_t *signed_lengths;   /* by binding: not beyond what an i32 can name */
@@ -233,7 +249,15 @@ struct vy_emitter {
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
     uint32_t helpers[VY_HELPER_COUNT];
     uint32_t body, body_group; /* the body's function and its parameter */
-    vyre_result result;        /* the first error, with its diag filled */
+    /* Of a module of several segments, by segment: the bodies, and the shared buffers that they
+     * use, a row of all for each. */
+    uint32_t segment_count, *bodies;
+    bool *bodies_shared;
+    /* Variables that hold what wrappers give the bodies: by word of the parameter block, by word of
+     * the push constants; 0: not asked for. */
+    uint32_t *held_params, held_push[VY_PUSH_SIZE / 4];
+    vy_access all_access; /* of all segments */
+    vyre_result result;   /* the first error, with its diag filled */
     vyre_diag *diag;
 };
 
@@ -365,6 +389,8 @@ uint32_t vy_emit_flag_word(vy_emitter *emitter, uint32_t pass);
 /* In the entry point's first block, by all: whether the fixpoint is over, a bool that is the same
  * for all of a dispatch. `launched`: linear number of the workgroup. */
 uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched);
+/* By one invocation, where the fixpoint is over: all that come later see it. */
+void vy_emit_end_flag(vy_emitter *emitter);
 
 /* emit_table.c, emit_array.c: tables, private arrays, spill slots. */
 uint32_t vy_emit_table(vy_emitter *emitter, const vy_ins *ins);
@@ -417,6 +443,10 @@ uint32_t vy_emit_element_axes(const vy_emitter *emitter);
 /* Where module->code stands: a word of the parameter block, a constant of the workgroup's size, an
  * input variable of the entry point, loaded. */
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word);
+/* Of what loops in bodies may begin or end with: llvmpipe puts what it finds in a uniform block in
+ * place of such loads, and then leaves out the ends of loops that begin with it. There this, an
+ * input that is zero in every grid that it takes, is joined to them. Made once in a module. */
+uint32_t vy_emit_param_veil(vy_emitter *emitter);
 uint32_t vy_emit_group_size(vy_emitter *emitter, uint32_t axis);
 uint32_t vy_emit_group_volume(vy_emitter *emitter);
 uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin);

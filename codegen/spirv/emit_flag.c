@@ -117,3 +117,14 @@ uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched)
     vy_label(m, merge);
     return is_over;
 }
+
+void vy_emit_end_flag(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    uint32_t access = emitter->addressing->access | emitter->target->shared_access;
+    for (uint32_t turn = 0; turn < VY_STATE_TURNS; turn++) {
+        uint32_t word = vy_const_u32(m, VY_STATE_FLAGS + turn), zero = vy_const_u32(m, 0);
+        uint32_t pointer = state_word(emitter, word);
+        vy_emit_store_word(emitter, pointer, zero, access);
+    }
+}

@@ -10,35 +10,51 @@ static vy_words *enter_prologue(vy_emitter *emitter)
     return code;
 }
 
+static bool is_in_entry(const vy_emitter *emitter)
+{
+    return emitter->module.code == &emitter->module.sections[VY_SECTION_WRAPPER];
+}
+
 uint32_t vy_emit_param_word(vy_emitter *emitter, uint32_t word)
 {
+    if (emitter->wrapper->param_word && !is_in_entry(emitter)) {
+        return emitter->wrapper->param_word(emitter, word);
+    }
     uint32_t pointer = vy_param_pointer(emitter, word);
     return vy_u1(&emitter->module, SpvOpLoad, pointer);
 }
 
-/* Into the body, where loops are: llvmpipe puts what it finds in a uniform block in place of such
- * loads, and then leaves out the ends of loops that begin with it. There an input, zero in every
- * grid that it takes, is joined to them. */
-static uint32_t body_word(vy_emitter *emitter, uint32_t word)
+uint32_t vy_emit_param_veil(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
-    uint32_t *veil = &emitter->param_veil;
-    if (!*veil) {
-        uint32_t type = vy_type_u32(m), none = vy_const_u32(m, 0);
-        uint32_t is_veiled = vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0,
-                                           VY_SPEC_VEILED_PARAMS);
-        vy_module_name(m, is_veiled, "vy_veiled_params");
-        uint32_t launched = vy_emit_builtin_variable(emitter, SpvBuiltInNumWorkgroups);
-        uint32_t x = vy_extract(m, type, launched, 0);
-        uint32_t zero = vy_u2c(m, SpvOpShiftRightLogical, x, 31);
-        *veil = vy_select_u(m, is_veiled, zero, none);
-    }
+    uint32_t type = vy_type_u32(m), none = vy_const_u32(m, 0);
+    uint32_t is_veiled =
+        vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0, VY_SPEC_VEILED_PARAMS);
+    vy_module_name(m, is_veiled, "vy_veiled_params");
+    uint32_t launched = vy_emit_builtin_variable(emitter, SpvBuiltInNumWorkgroups);
+    uint32_t x = vy_extract(m, type, launched, 0);
+    uint32_t zero = vy_u2c(m, SpvOpShiftRightLogical, x, 31);
+    return vy_select_u(m, is_veiled, zero, none);
+}
+
+/* Into the body, where loops are. What the wrapper gives is veiled already. */
+static uint32_t body_word(vy_emitter *emitter, uint32_t word)
+{
     uint32_t value = vy_emit_param_word(emitter, word);
-    return vy_u2(m, SpvOpBitwiseXor, value, *veil);
+    if (emitter->wrapper->param_word) {
+        return value;
+    }
+    if (!emitter->param_veil) {
+        emitter->param_veil = vy_emit_param_veil(emitter);
+    }
+    return vy_u2(&emitter->module, SpvOpBitwiseXor, value, emitter->param_veil);
 }
 
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte)
 {
+    if (emitter->wrapper->push_word) {
+        return emitter->wrapper->push_word(emitter, byte);
+    }
     uint32_t pointer = vy_push_pointer(emitter, byte);
     return vy_u1(&emitter->module, SpvOpLoad, pointer);
 }

@@ -102,6 +102,7 @@ uint32_t vy_emit_shared_count(vy_emitter *emitter, uint32_t buffer)
 static uint32_t shared_variable(vy_emitter *emitter, uint32_t buffer)
 {
     vy_module *m = &emitter->module;
+    emitter->is_shared_used[buffer] = true;
     if (!emitter->shared[buffer]) {
         uint32_t element = vy_cell_type(emitter, vy_emit_buffer_cell(emitter, buffer));
         uint32_t count = vy_emit_shared_count(emitter, buffer);

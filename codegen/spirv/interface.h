@@ -26,6 +26,15 @@
 #define VY_HIDDEN_STATE   4u
 #define VY_HIDDEN_COUNT   5u
 
+/* Slots of the module of the strategy PERSISTENT alone, in the address form: the word that its
+ * workgroups meet at, and the schedule of a pass. Their addresses lie behind the parameter block.
+ */
+#define VY_HIDDEN_SYNC     VY_HIDDEN_COUNT
+#define VY_HIDDEN_SCHEDULE (VY_HIDDEN_COUNT + 1)
+
+/* Slots that a module may have. */
+#define VY_SLOT_COUNT(binding_count) ((binding_count) + VY_HIDDEN_SCHEDULE + 1)
+
 /* Binding of the parameter block in the address form. */
 #define VY_ADDRESS_BLOCK 0u
 
@@ -61,12 +70,45 @@ static inline uint32_t vy_param_vectors(uint32_t binding_count, uint32_t param_w
 }
 #define VY_PARAM_VECTOR_SIZE 16u
 
+/* Behind the words of the block, in the same uniform block, for the module of the strategy
+ * PERSISTENT: the addresses of the sync word and of the schedule, and how often a workgroup looks
+ * for the others before it gives up. */
+enum {
+    VY_TAIL_SYNC = 0,     /* 2 */
+    VY_TAIL_SCHEDULE = 2, /* 2 */
+    VY_TAIL_PATIENCE = 4,
+    VY_TAIL_WORDS = 5
+};
+
+/* The block with its tail. */
+static inline uint32_t vy_tailed_vectors(uint32_t binding_count, uint32_t param_words)
+{
+    return (vy_param_words(binding_count, param_words) + VY_TAIL_WORDS + 3) / 4;
+}
+
+/* The schedule of a pass: a row for each segment execution. */
+enum {
+    VY_ROW_SEGMENT = 0, /* with VY_ROW_MEETS where all workgroups meet before it */
+    VY_ROW_INDICES = 1, /* host loop indices by slot */
+    VY_ROW_WORDS = 1 + VYRE_MAX_HOST_LOOPS
+};
+#define VY_ROW_MEETS 0x80000000u
+
+/* The sync word: workgroups that have arrived since the launch began; VY_SYNC_STALLED: one waited
+ * in vain, and all leave. */
+#define VY_SYNC_STALLED 0x80000000u
+
 /* Push constants, in bytes. */
 enum {
     VY_PUSH_EXECUTION = 0, /* index of this segment execution in the pass */
     VY_PUSH_PASS = 4,      /* index of the pass in its chunk; pass = base + this */
     VY_PUSH_INDICES = 8,   /* host loop indices by slot */
-    VY_PUSH_SIZE = 8 + 4 * VYRE_MAX_HOST_LOOPS
+    VY_PUSH_SIZE = 8 + 4 * VYRE_MAX_HOST_LOOPS,
+    /* What a launch of the module of the strategy PERSISTENT runs, in place of these: rows [FIRST,
+     * END) of each of PASSES passes. */
+    VY_PUSH_LAUNCH_PASSES = VY_PUSH_INDICES,
+    VY_PUSH_LAUNCH_FIRST = VY_PUSH_INDICES + 4,
+    VY_PUSH_LAUNCH_END = VY_PUSH_INDICES + 8
 };
 
 /* Specialisation constants. */

@@ -14,6 +14,7 @@ typedef struct vy_spirv_options {
     uint32_t aggregate; /* VYRE_AGGREGATE_* */
     vyre_reconvergence reconvergence;
     bool whole;                    /* vy_ssa_build_whole: one workgroup for everything */
+    bool persistent;               /* all segments, for workgroups that stay: vy_spirv_emit_all */
     bool wide;                     /* vy_variant: addresses of elements are computed in 64 bits */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     uint32_t coarse;               /* elements an invocation does, by vy_ssa_coarsen; 0: one */
@@ -30,6 +31,11 @@ typedef struct vy_spirv_options {
 vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag);
+
+/* One module of all `count` segments of a program; options.persistent says what runs them. */
+vyre_result vy_spirv_emit_all(const vy_ssa *ssas, const vy_access *accesses, uint32_t count,
+                              const vy_spirv_options *options, vy_arena *arena,
+                              uint32_t **out_words, uint32_t *out_word_count, vyre_diag *diag);
 
 /* Those of the VYRE_AGGREGATE_* asked for that may make a difference to the program's words. */
 uint32_t vy_spirv_aggregates(const vyre_program *program, uint32_t asked,

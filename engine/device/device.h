@@ -66,7 +66,9 @@ struct vyre_device {
                                         the queue's lock */
     atomic_uint_least64_t typical_wait_ns; /* of recent waits; 0: none yet */
     atomic_bool lost;
-    char lost_in[64]; /* what was being run; written once, before `lost` */
+    atomic_bool is_persistent_off; /* workgroups that stay did not all run at once */
+    uint64_t persistent_least;     /* that AUTO takes them for; 0: the library's number */
+    char lost_in[64];              /* what was being run; written once, before `lost` */
 
     VkPipelineCache pipeline_cache; /* set before `cache` is made: the host's */
     vy_cache *cache;

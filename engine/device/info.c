@@ -140,6 +140,7 @@ static void add_limits(vy_fixed_text *t, const vy_snapshot *s)
     vy_fixed_text_printf(t, "  binding offset alignment         %u\n",
                          (unsigned)i->offset_alignment);
     vy_fixed_text_printf(t, "  subgroup size                    %u\n", (unsigned)i->subgroup_size);
+    vy_fixed_text_printf(t, "  compute units                    %u\n", (unsigned)i->compute_units);
     vy_fixed_text_printf(t, "  device-local memory              %llu\n",
                          (unsigned long long)i->device_memory_size);
     vy_fixed_text_printf(t, "  mappable device-local memory     %llu\n",

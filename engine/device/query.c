@@ -201,10 +201,33 @@ static vyre_result choose_family(const vy_instance_table *vki, VkPhysicalDevice 
     return VYRE_OK;
 }
 
+/* Extensions that tell how many compute units there are; they need not be enabled for that. */
+enum { VY_UNITS_NVIDIA, VY_UNITS_AMD, VY_UNITS_COUNT };
+static const char *const unit_extensions[VY_UNITS_COUNT] = {"VK_NV_shader_sm_builtins",
+                                                            "VK_AMD_shader_core_properties2"};
+
+static uint32_t count_units(const vy_instance_table *vki, VkPhysicalDevice physical,
+                            const bool *has_units)
+{
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+    VkPhysicalDeviceShaderCoreProperties2AMD amd = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = has_units[VY_UNITS_NVIDIA] ? (void *)&nvidia : (void *)&amd};
+    if (!has_units[VY_UNITS_NVIDIA] && !has_units[VY_UNITS_AMD]) {
+        return 0;
+    }
+    vki->vkGetPhysicalDeviceProperties2(physical, &properties);
+    return has_units[VY_UNITS_NVIDIA] ? nvidia.shaderSMCount : amd.activeComputeUnitCount;
+}
+
 static vyre_result find_extensions(const vy_instance_table *vki, VkPhysicalDevice physical,
                                    const vyre_allocator *allocator, vy_snapshot *s, vyre_diag *diag)
 {
     uint32_t count = 0;
+    bool has_units[VY_UNITS_COUNT] = {false};
     VkResult result = vki->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
     if (result != VK_SUCCESS || count == 0) {
         return result == VK_SUCCESS
@@ -223,11 +246,15 @@ static vyre_result find_extensions(const vy_instance_table *vki, VkPhysicalDevic
                 s->has_extension[e] = true;
             }
         }
+        for (uint32_t u = 0; u < VY_UNITS_COUNT; u++) {
+            has_units[u] = has_units[u] || strcmp(list[i].extensionName, unit_extensions[u]) == 0;
+        }
     }
     vy_free(allocator, list, size);
     if (result < 0) {
         return vy_vk_error(NULL, diag, result, "vkEnumerateDeviceExtensionProperties");
     }
+    s->info.compute_units = count_units(vki, physical, has_units);
     return VYRE_OK;
 }
 

@@ -47,7 +47,7 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
     }
     bool is_large = asked == VYRE_COARSENING_ALWAYS || job->shape.elements[0] >= MIN_ELEMENTS;
     if (asked == VYRE_COARSENING_NEVER || !is_large || job->is_aliased || job->is_wide ||
-        job->is_whole || !has_plain_grid(p, job)) {
+        job->is_whole || job->is_persistent || !has_plain_grid(p, job)) {
         return VYRE_OK;
     }
     vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface, &coarse, diag);

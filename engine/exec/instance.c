@@ -3,6 +3,7 @@
 
 #include "engine/exec/bind.h"
 #include "engine/exec/judge.h"
+#include "engine/exec/strategy.h"
 #include "engine/memory/mover.h"
 #include "engine/pipeline/limits.h"
 
@@ -12,6 +13,7 @@
 /* The most that minUniformBufferOffsetAlignment and minStorageBufferOffsetAlignment may be. */
 #define BLOCK_ALIGNMENT 256u
 #define STATE_SIZE      (VY_STATE_WORDS * sizeof(uint32_t))
+#define SYNC_SIZE       256u /* one word, with nothing beside it */
 
 static uint64_t align(uint64_t value, uint64_t alignment)
 {
@@ -23,6 +25,12 @@ uint64_t vy_instance_state_readback(uint32_t lane)
     return (uint64_t)VY_STATE_STRIDE * lane;
 }
 
+uint64_t vy_instance_sync_readback(uint32_t lane)
+{
+    return (uint64_t)VY_STATE_STRIDE * lane + STATE_SIZE;
+}
+_Static_assert(STATE_SIZE + sizeof(uint32_t) <= VY_STATE_STRIDE, "both have room");
+
 uint64_t vy_instance_move_offset(const vy_instance *in, uint32_t block)
 {
     return in->moves_offset + (uint64_t)VY_MOVE_STRIDE * block;
@@ -31,7 +39,7 @@ uint64_t vy_instance_move_offset(const vy_instance *in, uint32_t block)
 uint64_t vy_instance_block_size(const vyre_pipeline *p)
 {
     return (uint64_t)VY_PARAM_VECTOR_SIZE *
-           vy_param_vectors(p->binding_count, vyre_kernel_param_words(p->kernel));
+           vy_tailed_vectors(p->binding_count, vyre_kernel_param_words(p->kernel));
 }
 
 uint64_t vy_instance_block_range(const vyre_pipeline *p)
@@ -39,6 +47,13 @@ uint64_t vy_instance_block_range(const vyre_pipeline *p)
     /* The engine's kernels: the grid's is the largest. */
     uint64_t size = vy_instance_block_size(p), least = VY_GRID_BLOCK_WORDS * sizeof(uint32_t);
     return size > least ? size : least;
+}
+
+/* For workgroups that stay. */
+static uint64_t schedule_size(const vy_instance *in)
+{
+    uint64_t rows = in->choice.is_persistent ? in->execution_count : 0;
+    return rows * VY_ROW_WORDS * sizeof(uint32_t);
 }
 
 vy_piece vy_block_piece(const vy_block *block)
@@ -140,11 +155,12 @@ void vy_instance_destroy(vyre_device *d, vy_instance **instance)
         vy_block_destroy(d, &in->own[b]);
     }
     vy_block *blocks[] = {&in->host_block, &in->state,    &in->records, &in->spill,
-                          &in->upload,     &in->readback, &in->crumbs};
+                          &in->upload,     &in->readback, &in->crumbs,  &in->sync};
     for (size_t i = 0; i < VY_COUNT_OF(blocks); i++) {
         vy_block_destroy(d, blocks[i]);
     }
     vy_free(&d->allocator, in->executions, in->execution_count * sizeof *in->executions);
+    vy_free(&d->allocator, in->meets, in->execution_count * sizeof *in->meets);
     vy_free(&d->allocator, in->touches, in->touch_count * sizeof *in->touches);
     vy_count(d, instances, -1);
     vy_free(&d->allocator, in, sizeof *in);
@@ -208,6 +224,8 @@ bool vy_instance_is_alike(const vy_instance *in, const vy_job *job, vy_choice ch
            in->choice.is_aliased == choice.is_aliased && in->choice.is_folded == choice.is_folded &&
            in->choice.is_wide == choice.is_wide && in->choice.is_whole == choice.is_whole &&
            in->choice.is_coarse == choice.is_coarse &&
+           in->choice.is_persistent == choice.is_persistent &&
+           in->choice.is_large == choice.is_large &&
            memcmp(in->launched, job->shape.launched, sizeof in->launched) == 0 &&
            memcmp(in->alias, job->alias, sizeof in->alias) == 0 && has_same_executions(in, job) &&
            vy_moves_are_same(&in->moves, moves);
@@ -237,15 +255,21 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
 {
     size_t size = job->execution_count * sizeof *job->executions;
     vy_execution *copy = NULL;
+    bool *meets = NULL;
     if (size) {
         copy = vy_alloc_zeroed(&p->allocator, job->execution_count, sizeof *copy);
-        if (!copy) {
+        meets = vy_alloc_zeroed(&p->allocator, job->execution_count, sizeof *meets);
+        if (!copy || !meets) {
+            vy_free(&p->allocator, copy, size);
+            vy_free(&p->allocator, meets, job->execution_count * sizeof *meets);
             return vy_diag_no_memory(diag);
         }
         memcpy(copy, job->executions, size);
     }
     vy_free(&p->allocator, in->executions, in->execution_count * sizeof *in->executions);
+    vy_free(&p->allocator, in->meets, in->execution_count * sizeof *in->meets);
     in->executions = copy;
+    in->meets = meets;
     in->execution_count = job->execution_count;
     in->dispatch_count = job->dispatch_count;
     in->trim = job->trim;
@@ -256,6 +280,12 @@ static vyre_result take_shape(vyre_pipeline *p, vy_instance *in, const vy_job *j
     for (uint32_t s = 0; s < p->segment_count; s++) {
         in->touches[s] =
             vy_touch_of(vy_kernel_get_segment(p->kernel, s), in->alias, p->binding_count);
+    }
+    if (choice.is_persistent) {
+        vy_plan_meetings(in->executions, in->execution_count, in->touches, in->meets);
+        if (p->has_until && in->execution_count) {
+            in->meets[0] = true; /* all look at what the pass before left of the flag */
+        }
     }
     in->is_shaped = true;
     return VYRE_OK;
@@ -343,6 +373,7 @@ static vyre_result grow_hidden(vyre_pipeline *p, vy_instance *in, const vy_job *
     } rows[] = {
         {VY_MEMORY_DEVICE, job->records_size, "vyre records", &in->records},
         {VY_MEMORY_DEVICE, job->spill_size, "vyre spill", &in->spill},
+        {VY_MEMORY_DEVICE, job->is_persistent ? SYNC_SIZE : 0, "vyre sync", &in->sync},
         {VY_MEMORY_UPLOAD, moves->upload_size, "vyre staging", &in->upload},
         {VY_MEMORY_READBACK, moves->readback_size, "vyre readback", &in->readback},
     };
@@ -361,7 +392,8 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
                                vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    in->grid_offset = align(vy_instance_block_size(p), BLOCK_ALIGNMENT);
+    in->schedule_offset = align(vy_instance_block_size(p), BLOCK_ALIGNMENT);
+    in->grid_offset = align(in->schedule_offset + schedule_size(in), BLOCK_ALIGNMENT);
     in->moves_offset = in->grid_offset;
     if (p->grid_from >= 0) {
         in->moves_offset =
@@ -387,29 +419,39 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
     return code;
 }
 
+#define NAMED_SERIALS 11u
+
 /* Everything that recorded commands, or descriptors, name. */
 typedef struct named {
-    uint64_t serials[10 + VYRE_MAX_BUFFERS];
+    uint64_t serials[NAMED_SERIALS + VYRE_MAX_BUFFERS];
     vy_piece pieces[VYRE_MAX_BUFFERS];
 } named;
 
 static void save_named(const vy_instance *in, uint32_t binding_count, named *out)
 {
-    const uint64_t serials[10] = {in->upload.serial,         in->readback.serial,
-                                  in->state.serial,          in->host_block.serial,
-                                  in->lanes[0].block.serial, in->lanes[1].block.serial,
-                                  in->records.serial,        in->state_offset,
-                                  in->moves_offset,          in->spill.serial};
+    const uint64_t serials[NAMED_SERIALS] = {in->upload.serial,
+                                             in->readback.serial,
+                                             in->state.serial,
+                                             in->host_block.serial,
+                                             in->lanes[0].block.serial,
+                                             in->lanes[1].block.serial,
+                                             in->records.serial,
+                                             in->state_offset,
+                                             in->moves_offset,
+                                             in->spill.serial,
+                                             in->sync.serial};
     memcpy(out->serials, serials, sizeof serials);
     for (uint32_t b = 0; b < binding_count; b++) {
-        out->serials[10 + b] = in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
+        out->serials[NAMED_SERIALS + b] =
+            in->binder->is_by_handle ? in->identities[b] : in->own[b].serial;
         out->pieces[b] = in->binder->is_by_handle ? in->pieces[b] : (vy_piece){.size = 0};
     }
 }
 
 static bool are_same_named(const named *a, const named *b, uint32_t binding_count)
 {
-    return memcmp(a->serials, b->serials, (10 + binding_count) * sizeof a->serials[0]) == 0 &&
+    return memcmp(a->serials, b->serials, (NAMED_SERIALS + binding_count) * sizeof a->serials[0]) ==
+               0 &&
            memcmp(a->pieces, b->pieces, binding_count * sizeof a->pieces[0]) == 0;
 }
 
@@ -555,6 +597,28 @@ static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_j
     vy_grid_fill_block(&grid, words);
 }
 
+/* What workgroups that stay are given; `words`: of the lane's region. */
+static void write_tail(const vyre_pipeline *p, const vy_instance *in, uint32_t lane,
+                       uint32_t *words)
+{
+    uint32_t *tail = words + vy_shape_block_words(p->kernel);
+    uint32_t *rows = words + in->schedule_offset / sizeof *words;
+    vy_piece hidden[VY_HIDDEN_COUNT];
+    vy_instance_hidden(p, in, lane, hidden);
+    VkDeviceAddress schedule = hidden[VY_HIDDEN_PARAMS].address + in->schedule_offset;
+    tail[VY_TAIL_SYNC] = (uint32_t)in->sync.address;
+    tail[VY_TAIL_SYNC + 1] = (uint32_t)(in->sync.address >> 32);
+    tail[VY_TAIL_SCHEDULE] = (uint32_t)schedule;
+    tail[VY_TAIL_SCHEDULE + 1] = (uint32_t)(schedule >> 32);
+    tail[VY_TAIL_PATIENCE] = vy_persistent_patience(p->device);
+    for (uint32_t e = 0; e < in->execution_count; e++) {
+        const vy_execution *execution = &in->executions[e];
+        uint32_t *row = rows + (size_t)VY_ROW_WORDS * e;
+        row[VY_ROW_SEGMENT] = execution->segment | (in->meets[e] ? VY_ROW_MEETS : 0);
+        memcpy(&row[VY_ROW_INDICES], execution->indices, sizeof execution->indices);
+    }
+}
+
 /* The blocks of copies that kernels make at the end, whichever chunk that is in. */
 static void fill_ends(const vy_instance *in, uint32_t lane, uint64_t base)
 {
@@ -583,6 +647,9 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     uint32_t *words = (uint32_t *)(void *)region;
     vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, words);
     put_addresses(p, in, lane, words);
+    if (in->choice.is_persistent) {
+        write_tail(p, in, lane, words);
+    }
     if (p->grid_from >= 0) {
         write_grid(p, in, job, lane, (uint32_t *)(void *)(region + in->grid_offset));
     }

@@ -54,6 +54,7 @@ struct vy_instance {
     uint32_t launched[3];
     const uint32_t *coarse_elements; /* of coarse choices: by segment, the kernel's */
     vy_execution *executions;
+    bool *meets; /* by execution, of workgroups that stay: vy_plan_meetings */
     uint32_t execution_count, dispatch_count;
     vy_trim trim;
     uint64_t alias[VYRE_MAX_BUFFERS];
@@ -79,9 +80,9 @@ struct vy_instance {
     /* For each lane: the program's block, the grid's, those of transfers, the state's start. */
     vy_block host_block;
     bool is_direct; /* kernels read it where it lies */
-    uint64_t grid_offset, moves_offset, state_offset, region_size;
+    uint64_t schedule_offset, grid_offset, moves_offset, state_offset, region_size;
     bool is_state_direct; /* the host writes its start where it lies */
-    vy_block state, records, spill, upload, readback, crumbs;
+    vy_block state, records, spill, upload, readback, crumbs, sync;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
 };
 
@@ -119,6 +120,8 @@ vyre_result vy_instance_write_pass(vyre_pipeline *pipeline, vy_instance *instanc
                                    uint32_t pass_base, vyre_diag *diag);
 /* Where a lane's copy of the state lies in the readback memory. */
 uint64_t vy_instance_state_readback(uint32_t lane);
+/* And its sync word. */
+uint64_t vy_instance_sync_readback(uint32_t lane);
 /* Where the block of the n-th transfer by a kernel lies in a lane's region. */
 uint64_t vy_instance_move_offset(const vy_instance *instance, uint32_t block);
 /* Bytes of a program's parameter block as its modules declare it; and of the largest of a lane's

@@ -3,7 +3,7 @@
 
 #include "engine/exec/bind.h"
 #include "engine/exec/coarse.h"
-#include "engine/exec/workgroup.h"
+#include "engine/exec/strategy.h"
 #include "engine/pipeline/limits.h"
 
 #include <stdio.h>
@@ -338,7 +338,7 @@ static vyre_result check(vyre_pipeline *p, bool is_recording, vy_scratch *scratc
         code = plan_pass(p, scratch, job, diag);
     }
     if (code == VYRE_OK) {
-        code = vy_workgroup_choose(p, is_recording, job, diag);
+        code = vy_strategy_choose(p, is_recording, job, diag);
     }
     if (code == VYRE_OK) {
         code = vy_coarse_choose(p, job, diag);

@@ -23,9 +23,14 @@ typedef struct vy_job {
     uint32_t execution_count;       /* of the list */
     uint32_t dispatch_count;        /* of a pass: 0 where the grid is empty */
     uint64_t spill_size, records_size;
-    bool is_whole;                   /* all segments and passes as one workgroup: workgroup.h */
+    uint64_t replay_spill_size;      /* as it is by replay */
+    bool is_whole;                   /* all segments and passes as one workgroup: strategy.h */
+    bool is_persistent;              /* by workgroups that stay: shape.launched are launched */
+    bool is_large;                   /* ... of vy_pipeline_large invocations */
     bool is_coarse;                  /* invocations do several elements: coarse.h */
     const uint32_t *coarse_elements; /* how many: by segment, the kernel's */
+    vy_shape replay_shape;           /* where is_persistent: as it is by replay */
+    const char *strategy_reason;
     const vy_binder *binder;
     vy_execution *trimmed; /* `executions`, where some may have workgroups left out */
     vy_trim trim;

@@ -45,6 +45,35 @@ uint32_t vy_chunk_passes(uint32_t execution_count)
     return passes ? passes : 1;
 }
 
+/* Meetings are only added, until two passes in a row need no other: what is pending at a pass's end
+ * is the same for all passes then, or nothing is in anybody's way. */
+void vy_plan_meetings(const vy_execution *executions, uint32_t count, const vy_touch *touches,
+                      bool *out_meets)
+{
+    const uint64_t spill = BIT(VY_MEM_SPILL);
+    bool has_changed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        out_meets[i] = false;
+    }
+    while (has_changed) {
+        uint64_t reads = 0, writes = 0;
+        has_changed = false;
+        for (uint32_t i = 0; i < 2 * count; i++) {
+            vy_touch t = touches[executions[i % count].segment];
+            t.reads &= ~spill;
+            t.writes &= ~spill;
+            bool needs = ((t.reads | t.writes) & writes) || (t.writes & reads);
+            has_changed = has_changed || (needs && !out_meets[i % count]);
+            out_meets[i % count] = out_meets[i % count] || needs;
+            if (out_meets[i % count]) {
+                reads = writes = 0;
+            }
+            reads |= t.reads;
+            writes |= t.writes;
+        }
+    }
+}
+
 /* The greatest power of two that is not more, or 1. */
 static uint32_t power_below(uint32_t value)
 {
@@ -300,13 +329,29 @@ static void plan_whole(planner *p)
         bindings |= in->alias[b];
     }
     uint64_t written = bindings | BIT(VY_MEM_RECORDS) | BIT(VY_MEM_SPILL);
-    use uses[2] = {{COMPUTE, written, written}, of_block};
+    if (in->is_persistent) {
+        written |= BIT(VY_MEM_SYNC) | (in->until >= 0 ? ALL_STATE : 0);
+    }
+    /* The schedule lies beside the block. */
+    uint64_t beside = in->is_persistent ? BIT(VY_MEM_BLOCK) : 0;
+    use uses[2] = {{COMPUTE, written | beside, written}, of_block};
     order(p, uses, 2);
-    vy_command *command = push(p, VY_COMMAND_WHOLE);
+    vy_command *command = push(p, in->is_persistent ? VY_COMMAND_PERSISTENT : VY_COMMAND_WHOLE);
     if (command) {
         command->pass = in->passes;
+        command->execution = in->first;
+        command->word = in->count;
+        command->block = in->phase;
     }
     p->plan->dispatches++;
+}
+
+/* Nobody has arrived yet. */
+static void plan_persistent(planner *p)
+{
+    vy_command fill = {.kind = VY_COMMAND_FILL, .target = VY_MEM_SYNC, .size = sizeof(uint32_t)};
+    plan_transfer(p, &fill);
+    plan_whole(p);
 }
 
 static void plan_passes(planner *p)
@@ -317,6 +362,10 @@ static void plan_passes(planner *p)
     }
     if (in->is_whole) {
         plan_whole(p);
+        return;
+    }
+    if (in->is_persistent) {
+        plan_persistent(p);
         return;
     }
     /* Breadcrumbs, and whoever serializes for debugging, go through the program as it is written.
@@ -345,6 +394,16 @@ static void plan_whole_state(planner *p)
                            .size = sizeof(uint32_t)};
         plan_transfer(p, &copy);
     }
+}
+
+static void plan_sync_copy(planner *p)
+{
+    vy_command copy = {.kind = VY_COMMAND_COPY,
+                       .target = VY_MEM_READBACK,
+                       .source = VY_MEM_SYNC,
+                       .target_offset = p->in->sync_target,
+                       .size = sizeof(uint32_t)};
+    plan_transfer(p, &copy);
 }
 
 /* Everything may have been touched before, apart from what only this chunk's host wrote. */
@@ -387,6 +446,9 @@ bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_
     stamp(&p, VY_TIME_LAST);
     plan_transfers(&p, &input->flag, input->has_flag);
     plan_transfers(&p, input->epilogue, input->epilogue_count);
+    if (input->is_persistent && input->passes > 0) {
+        plan_sync_copy(&p);
+    }
     if (input->reads_state && input->is_whole) {
         plan_whole_state(&p);
     } else if (input->reads_state) {

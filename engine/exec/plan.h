@@ -24,6 +24,7 @@ enum {
     VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
     VY_MEM_FLAGS = 31,       /* VY_STATE_TURNS of them: the state's flag words */
     VY_MEM_PASSES = VY_MEM_FLAGS + VY_STATE_TURNS,
+    VY_MEM_SYNC,         /* where workgroups that stay meet */
     VY_MEM_FLAG = 61,    /* of these masks: what the flag is in the pass */
     VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,
@@ -39,7 +40,10 @@ typedef enum vy_command_kind {
     VY_COMMAND_TIMESTAMP,
     VY_COMMAND_CRUMB, /* notes in host memory which dispatch comes next */
     VY_COMMAND_GRID,  /* writes the arguments and the parameter block by `grid from` */
-    VY_COMMAND_WHOLE  /* all executions of `pass` passes by one dispatch */
+    VY_COMMAND_WHOLE, /* all executions of `pass` passes by one dispatch */
+    /* By one dispatch of workgroups that stay: from `execution` on as many as `word` says, in each
+     * of `pass` passes, the first of which is in phase `block`. */
+    VY_COMMAND_PERSISTENT
 } vy_command_kind;
 
 enum {
@@ -89,7 +93,11 @@ typedef struct vy_chunk_input {
     uint32_t grid;  /* ... this binding */
     bool serialize; /* a barrier before everything: for debugging */
     bool has_crumbs;
-    bool is_whole;  /* one dispatch runs all of the chunk's passes and writes SPILL */
+    bool is_whole; /* one dispatch runs all of the chunk's passes and writes SPILL */
+    /* One dispatch runs all of the chunk's executions and passes and uses SYNC, which is copied to
+     * byte sync_target of READBACK. */
+    bool is_persistent;
+    uint64_t sync_target;
     bool is_direct; /* parameter blocks are read where the host wrote them */
     bool has_timestamps;
     /* FILL and COPY, before the first pass and after the last. */
@@ -120,6 +128,11 @@ typedef struct vy_chunk_plan {
 
 /* Memory from the arena; false when it failed. */
 bool vy_chunk_plan_build(const vy_chunk_input *input, vy_arena *arena, vy_chunk_plan *out_plan);
+
+/* By execution of a pass: whether workgroups that stay have to meet before it, in any pass. What an
+ * invocation spills is its own there. */
+void vy_plan_meetings(const vy_execution *executions, uint32_t count, const vy_touch *touches,
+                      bool *out_meets);
 
 /* How many passes of so many dispatches a chunk holds: at least 1. */
 uint32_t vy_chunk_passes(uint32_t execution_count);

@@ -49,6 +49,8 @@ static vy_piece resolve(const recorder *r, uint32_t memory)
         return at(&in->records, 0);
     case VY_MEM_SPILL:
         return at(&in->spill, 0);
+    case VY_MEM_SYNC:
+        return at(&in->sync, 0);
     default:
         break;
     }
@@ -167,6 +169,22 @@ static void record_whole(recorder *r, const vy_command *command)
     end_label(r);
 }
 
+/* Workgroups that stay; the indices say what the launch runs. */
+static void record_persistent(recorder *r, const vy_command *command)
+{
+    vyre_pipeline *p = r->pipeline;
+    const vy_instance *in = r->instance;
+    const vy_command none = {.kind = VY_COMMAND_PERSISTENT, .pass = command->block};
+    const vy_execution launch = {
+        .indices = {command->pass, command->execution, command->execution + command->word}};
+    VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
+    begin_label(r, vyre_kernel_name(p->kernel));
+    bind(r, vy_pipeline_get(p, in->choice, 0), layout, VY_SET_PROGRAM, 0);
+    push(r, layout, vy_pipeline_push_words(p, in->choice, 0), &none, &launch);
+    p->device->vk.vkCmdDispatch(r->commands, in->launched[0], in->launched[1], in->launched[2]);
+    end_label(r);
+}
+
 static void record_grid(recorder *r)
 {
     vyre_device *device = r->pipeline->device;
@@ -264,6 +282,9 @@ void vy_record_plan(vyre_pipeline *pipeline, vy_instance *instance, uint32_t lan
             break;
         case VY_COMMAND_WHOLE:
             record_whole(&r, command);
+            break;
+        case VY_COMMAND_PERSISTENT:
+            record_persistent(&r, command);
             break;
         case VY_COMMAND_GRID:
             record_grid(&r);

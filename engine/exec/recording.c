@@ -324,8 +324,11 @@ static vyre_result prepare(vyre_recording *r, vyre_diag *diag)
     vyre_pipeline *p = r->pipeline;
     vyre_device *device = p->device;
     const vy_job *job = &r->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
-                        job->is_wide,           false,           job->is_coarse};
+    vy_choice choice = {.interface = job->binder->interface,
+                        .is_aliased = job->is_aliased,
+                        .is_folded = job->shape.is_folded,
+                        .is_wide = job->is_wide,
+                        .is_coarse = job->is_coarse};
     vy_moves_list(p, job, &r->moves);
     vyre_result code = check_passes(r, diag);
     if (code == VYRE_OK) {
@@ -523,6 +526,7 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
     vy_instance *in = r->instance;
     vyre_report report = r->report;
     report.strategy = "replay";
+    report.strategy_reason = "recordings and sequences replay each segment";
     report.bindings = in->binder->name;
     report.passes = r->job.shape.passes;
     report.segments = r->job.execution_count;

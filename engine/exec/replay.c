@@ -1,7 +1,7 @@
 /* Chunks: which comes next, its recording, its submission, and what it left. */
 #include "engine/exec/replay.h"
 
-#include "engine/exec/workgroup.h"
+#include "engine/exec/strategy.h"
 
 #include <string.h>
 
@@ -15,6 +15,11 @@ static bool has_until(const vy_replay *r)
 static bool is_whole(const vy_replay *r)
 {
     return r->instance->choice.is_whole;
+}
+
+static bool is_persistent(const vy_replay *r)
+{
+    return r->instance->choice.is_persistent;
 }
 
 void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *instance,
@@ -33,6 +38,7 @@ void vy_replay_plan_input(const vyre_pipeline *pipeline, const vy_instance *inst
         .serialize = (debug & (VYRE_DEBUG_SERIALIZE | VYRE_DEBUG_BREADCRUMBS)) != 0,
         .has_crumbs = instance->crumbs.buffer != VK_NULL_HANDLE,
         .is_whole = instance->choice.is_whole,
+        .is_persistent = instance->choice.is_persistent,
     };
 }
 
@@ -148,7 +154,9 @@ static void fill_input(const vy_replay *r, const vy_chunk_key *key, vy_command *
     input->whole_targets[0] = VY_STATE_PASSES * sizeof(uint32_t);
     input->whole_targets[1] = VY_STATE_CONVERGED * sizeof(uint32_t);
     input->host_reads =
-        vy_moves_host_reads(&in->moves, input->reads_state || input->epilogue_count > 0);
+        vy_moves_host_reads(&in->moves, input->reads_state || input->epilogue_count > 0 ||
+                                            (input->is_persistent && key->passes > 0));
+    input->sync_target = vy_instance_sync_readback(key->lane);
     input->before = VY_BORDER_ENGINE;
 }
 
@@ -241,16 +249,21 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         key.has_epilogue = has_until(r) || key.passes == left;
         return key;
     }
-    if (executions > VY_CHUNK_DISPATCHES) {
+    uint32_t most_executions = VY_CHUNK_DISPATCHES;
+    if (is_persistent(r)) {
+        most_executions = vy_persistent_executions(r->rounds);
+        most = most_executions / executions;
+    }
+    if (executions > most_executions) {
         /* A pass is cut into pieces. */
         uint32_t rest = executions - r->execution;
         key.first = r->execution;
-        key.count = rest < VY_CHUNK_DISPATCHES ? rest : VY_CHUNK_DISPATCHES;
+        key.count = rest < most_executions ? rest : most_executions;
         key.passes = 1;
         key.has_epilogue = left == 1 && key.first + key.count == executions;
         return key;
     }
-    if (has_until(r)) {
+    if (has_until(r) && !is_persistent(r)) {
         most = vy_chunk_ladder(r->pass, executions, launched_groups(r->instance));
     }
     key.count = executions;
@@ -411,7 +424,7 @@ static bool is_alone(const vy_replay *r)
     for (uint32_t l = 0; l < VY_MAX_LANES; l++) {
         const vy_flight *flight = &r->flights[l];
         bool has_next =
-            !is_whole(r) &&
+            !is_whole(r) && !is_persistent(r) &&
             vy_chunk_has_next_ahead(flight->first_pass, in->dispatch_count, launched_groups(in));
         is_any = is_any || (flight->is_busy && !has_next);
     }
@@ -473,6 +486,10 @@ static vyre_result submit(vy_replay *r, vyre_report *report, vyre_diag *diag)
 
 uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
 {
+    if (job->is_persistent) {
+        uint64_t most = vy_persistent_executions(vy_persistent_rounds(job));
+        return (uint64_t)job->dispatch_count * job->shape.passes <= most ? 1 : VY_MAX_LANES;
+    }
     if (job->is_whole) {
         return job->shape.passes <= vy_workgroup_passes(job->dispatch_count) ? 1 : VY_MAX_LANES;
     }
@@ -542,7 +559,13 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
         vy_report_state(r->instance, lane, r->state);
         look_at_state(r, flight, &c->key);
     }
-    r->launches += is_whole(r) && flight->passes > 0;
+    if (is_persistent(r) && flight->passes > 0) {
+        code = vy_persistent_check(r->pipeline->device, r->instance, lane, r->label, diag);
+        if (code != VYRE_OK) {
+            return code;
+        }
+    }
+    r->launches += (is_whole(r) || is_persistent(r)) && flight->passes > 0;
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
     bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
@@ -616,8 +639,9 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
         report->passes_saved = r->limit - report->passes;
     }
     const vy_trim *trim = &r->instance->trim;
+    bool is_joined = is_whole(r) || is_persistent(r);
     report->dispatches_executed =
-        is_whole(r) ? r->launches : (uint64_t)report->passes * trim->launches;
+        is_joined ? r->launches : (uint64_t)report->passes * trim->launches;
     report->workgroups_saved = vy_trim_saved(trim, report->passes);
     vy_report_grid(r->pipeline, r->state, report);
     if (r->has_first) {

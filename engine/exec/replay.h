@@ -27,7 +27,8 @@ typedef struct vy_replay {
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;
     uint64_t whole_stride; /* of the strategy workgroup: bytes between words of its SPILL */
-    uint64_t launches;     /* of the strategy workgroup: chunks with passes that have ended */
+    uint32_t rounds;       /* of the strategy persistent: logical workgroups of a launched one */
+    uint64_t launches;     /* of these strategies: chunks with passes that have ended */
     vy_flight flights[VY_MAX_LANES];
     uint32_t lane_passes_base[VY_MAX_LANES]; /* what a lane's blocks say */
     bool is_sent;    /* the last chunk, with the epilogue and the host's signals, was submitted */

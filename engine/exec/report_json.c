@@ -67,7 +67,8 @@ static vy_fixed_text begin(char *out, size_t out_size, const char *schema)
 #member, offsetof(vyre_report, member), sizeof(((vyre_report *)0)->member), true           \
     }
 
-static const field report_head[] = {TEXT(strategy), TEXT(bindings), NUMBER(passes)};
+static const field report_head[] = {TEXT(strategy), TEXT(strategy_reason), TEXT(bindings),
+                                    NUMBER(passes)};
 
 static const field report_fields[] = {
     NUMBER(segments),

@@ -1,6 +1,7 @@
 /* The start of a run: checked, its instance taken and prepared, inputs staged, first chunks
  * submitted. */
 #include "engine/exec/run_parts.h"
+#include "engine/exec/strategy.h"
 
 #include <string.h>
 
@@ -24,15 +25,30 @@ static vyre_result stage_inputs(vy_run *run, vyre_diag *diag)
                : VYRE_OK;
 }
 
+static vy_choice choice_of(const vy_job *job)
+{
+    return (vy_choice){.interface = job->binder->interface,
+                       .is_aliased = job->is_aliased,
+                       .is_folded = job->shape.is_folded,
+                       .is_wide = job->is_wide,
+                       .is_whole = job->is_whole,
+                       .is_coarse = job->is_coarse,
+                       .is_persistent = job->is_persistent,
+                       .is_large = job->is_large};
+}
+
 /* Pipelines, instance, and what the dispatch is made of in it. */
 static vyre_result make_ready(vy_run *run, vyre_diag *diag)
 {
     vyre_pipeline *p = run->pipeline;
     vy_job *job = &run->job;
-    vy_choice choice = {job->binder->interface, job->is_aliased, job->shape.is_folded,
-                        job->is_wide,           job->is_whole,   job->is_coarse};
+    vy_choice choice = choice_of(job);
     vy_moves_list(p, job, &run->moves);
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
+    if (code != VYRE_OK && vy_strategy_falls_back(p, job, code)) {
+        choice = choice_of(job);
+        code = vy_pipeline_prepare(p, choice, diag);
+    }
     if (code == VYRE_OK) {
         code = vy_engine_kernels_prepare(p->device, job->binder,
                                          vy_engine_needs(p, run->moves.block_count > 0), diag);
@@ -94,16 +110,19 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
                                   .instance = run->instance,
                                   .limit = run->job.shape.passes,
                                   .is_timed = (params->flags & VYRE_DISPATCH_TIMED) != 0,
+                                  .rounds = vy_persistent_rounds(&run->job),
                                   .whole_stride = run->job.shape.invocations * sizeof(uint32_t),
                                   .label = run->label};
         code = take_sync(run, params->sync, diag);
     }
     if (code == VYRE_OK) {
-        run->report.strategy = run->job.is_whole ? "workgroup" : "replay";
+        run->report.strategy = vy_strategy_text(&run->job);
+        run->report.strategy_reason = run->job.strategy_reason;
         run->report.bindings = run->job.binder->name;
         run->report.is_coarse = run->job.is_coarse;
         run->report.is_folded = run->job.shape.is_folded;
-        memcpy(run->report.groups, run->job.shape.groups, sizeof run->report.groups);
+        const vy_shape *told = run->job.is_persistent ? &run->job.replay_shape : &run->job.shape;
+        memcpy(run->report.groups, told->groups, sizeof run->report.groups);
         run->report.segments = run->job.execution_count;
         code = vy_replay_start(&run->replay, &run->report, diag);
     }

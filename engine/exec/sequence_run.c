@@ -185,6 +185,7 @@ vyre_result vyre_sequence_run(vyre_sequence *s, uint64_t timeout_ns, vyre_report
         return code;
     }
     vyre_report report = {.strategy = "replay",
+                          .strategy_reason = "recordings and sequences replay each segment",
                           .bindings =
                               vy_sequence_step_count(s) ? s->steps[0]->instance->binder->name : "",
                           .dispatches_recorded = s->dispatch_count,

@@ -6,8 +6,8 @@
 
 static bool can_trim(const vyre_pipeline *p, const vy_job *job)
 {
-    return vy_kernel_has_bounds(p->kernel) && !job->is_whole && !job->shape.is_indirect &&
-           job->dispatch_count > 0;
+    return vy_kernel_has_bounds(p->kernel) && !job->is_whole && !job->is_persistent &&
+           !job->shape.is_indirect && job->dispatch_count > 0;
 }
 
 /* Launched workgroups of a folded grid are numbered one after another: all of them or none. */

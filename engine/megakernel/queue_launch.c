@@ -221,6 +221,7 @@ static vyre_result run_on_device(vy_mk_queue *q, const slice *s, vyre_diag *diag
 {
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY; /* warmed up before there is work */
     params.bindings = s->bindings;
     params.binding_count = s->binding_count;
     params.params = s->params;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define MOST_LARGE       1024u
 #define MAX_SET_BINDINGS (VYRE_MAX_BUFFERS + VY_HIDDEN_COUNT)
 
 /* Of what is bound, as bindings of a set layout; returns how many. */
@@ -172,6 +173,17 @@ static uint32_t list_count(const vyre_pipeline *p)
     return p->segment_count ? p->segment_count : 1;
 }
 
+uint32_t vy_pipeline_large(const vyre_pipeline *p)
+{
+    const vyre_device_info *info = &p->device->snapshot.info;
+    const uint32_t limits[] = {info->max_workgroup_invocations, info->max_workgroup[0]};
+    uint32_t size = MOST_LARGE;
+    for (size_t i = 0; i < VY_COUNT_OF(limits); i++) {
+        size = size < limits[i] ? size : limits[i];
+    }
+    return size;
+}
+
 static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t segment,
                                 vyre_diag *diag)
 {
@@ -179,16 +191,26 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
                         .is_folded = choice.is_folded,
                         .subgroup_size = p->subgroup_size,
                         .is_full = p->has_full_subgroups,
-                        .label = choice.is_whole
+                        .label = vy_pipeline_is_joined(choice)
                                      ? vyre_kernel_name(p->kernel)
                                      : vy_kernel_get_segment(p->kernel, segment)->label};
-    vy_variant variant = {choice.interface, choice.is_aliased, choice.is_wide, choice.is_whole,
-                          choice.is_coarse};
+    if (choice.is_large) {
+        shader.workgroup[0] = vy_pipeline_large(p);
+        shader.workgroup[1] = shader.workgroup[2] = 1;
+    }
+    vy_variant variant = {.interface = choice.interface,
+                          .is_aliased = choice.is_aliased,
+                          .is_wide = choice.is_wide,
+                          .is_whole = choice.is_whole,
+                          .is_coarse = choice.is_coarse,
+                          .is_persistent = choice.is_persistent};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
     if (code == VYRE_OK) {
         /* The same in all variants. */
-        uint32_t *reads = choice.is_whole ? &p->whole_push_words : &p->push_words[segment];
+        uint32_t *reads = choice.is_persistent ? &p->persistent_push_words
+                          : choice.is_whole    ? &p->whole_push_words
+                                               : &p->push_words[segment];
         *reads |= vy_kernel_push_words(shader.words, shader.word_count);
         code = vy_shader_create(p->device, &p->layouts[choice.interface], &shader,
                                 &(*variant_of(p, choice))[segment], diag);
@@ -243,12 +265,14 @@ VkPipeline vy_pipeline_get(const vyre_pipeline *p, vy_choice choice, uint32_t se
 
 uint32_t vy_pipeline_modules(const vyre_pipeline *p, vy_choice choice)
 {
-    return choice.is_whole && p->segment_count ? 1 : p->segment_count;
+    return vy_pipeline_is_joined(choice) && p->segment_count ? 1 : p->segment_count;
 }
 
 uint32_t vy_pipeline_push_words(const vyre_pipeline *p, vy_choice choice, uint32_t segment)
 {
-    return choice.is_whole ? p->whole_push_words : p->push_words[segment];
+    return choice.is_persistent ? p->persistent_push_words
+           : choice.is_whole    ? p->whole_push_words
+                                : p->push_words[segment];
 }
 
 void vy_pipeline_detach(vyre_pipeline *p)

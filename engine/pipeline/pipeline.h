@@ -43,30 +43,40 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
 
 #define VY_INTERFACES 2u /* of vyre_interface */
 
-#define VY_CHOICES (VY_INTERFACES * 32u)
+#define VY_CHOICES (VY_INTERFACES * 128u)
 
 /* Which words, made how. */
 typedef struct vy_choice {
     vyre_interface interface;
     bool is_aliased, is_folded, is_wide;
-    bool is_whole;  /* the one module of the strategy workgroup */
-    bool is_coarse; /* invocations do several elements */
+    bool is_whole;      /* the one module of the strategy workgroup */
+    bool is_coarse;     /* invocations do several elements */
+    bool is_persistent; /* the one module of the strategy persistent */
+    bool is_large;      /* in workgroups of vy_pipeline_large */
 } vy_choice;
+/* Whether one module has all segments. */
+static inline bool vy_pipeline_is_joined(vy_choice choice)
+{
+    return choice.is_whole || choice.is_persistent;
+}
 /* All of them, in some order. */
 static inline vy_choice vy_choice_get(uint32_t index)
 {
-    return (vy_choice){(vyre_interface)(index / 32),
+    return (vy_choice){(vyre_interface)(index / 128),
                        (index & 4) != 0,
                        (index & 2) != 0,
                        (index & 1) != 0,
                        (index & 8) != 0,
-                       (index & 16) != 0};
+                       (index & 16) != 0,
+                       (index & 32) != 0,
+                       (index & 64) != 0};
 }
 
 static inline uint32_t vy_choice_index(vy_choice choice)
 {
-    return (uint32_t)choice.interface * 32u + choice.is_coarse * 16u + choice.is_whole * 8u +
-           choice.is_aliased * 4u + choice.is_folded * 2u + choice.is_wide;
+    return (uint32_t)choice.interface * 128u + choice.is_large * 64u + choice.is_persistent * 32u +
+           choice.is_coarse * 16u + choice.is_whole * 8u + choice.is_aliased * 4u +
+           choice.is_folded * 2u + choice.is_wide;
 }
 
 struct vyre_pipeline {
@@ -90,10 +100,12 @@ struct vyre_pipeline {
 
     vy_mutex mutex; /* of what follows */
     vy_layout layouts[VY_INTERFACES];
-    VkPipeline *variants[VY_CHOICES]; /* by vy_choice_index; by segment */
-    uint32_t *push_words;             /* by segment: bits of those that it reads */
-    uint32_t whole_push_words;        /* of the module for all segments */
-    vy_instance *idle;                /* replay instances, last used first */
+    VkPipeline *variants[VY_CHOICES];           /* by vy_choice_index; by segment */
+    uint32_t *push_words;                       /* by segment: bits of those that it reads */
+    uint32_t whole_push_words;                  /* of the module for all segments */
+    uint32_t persistent_push_words;             /* of that for workgroups that stay */
+    bool is_whole_broken, is_persistent_broken; /* those modules could not be made */
+    vy_instance *idle;                          /* replay instances, last used first */
     uint32_t idle_count, busy_count;
     struct vyre_recording *recordings; /* alive or awaiting retirement */
     struct vyre_recording *idle_recordings;
@@ -107,6 +119,8 @@ struct vyre_pipeline {
 
 /* Makes the layout and pipelines of that choice where they are not there yet. */
 vyre_result vy_pipeline_prepare(vyre_pipeline *pipeline, vy_choice choice, vyre_diag *diag);
+/* Invocations of a large workgroup: the most that the device has, up to 1,024. */
+uint32_t vy_pipeline_large(const vyre_pipeline *pipeline);
 /* Of a choice that was prepared. */
 VkPipeline vy_pipeline_get(const vyre_pipeline *pipeline, vy_choice choice, uint32_t segment);
 /* How many modules a choice has: one for each segment, or one for all. */

@@ -158,6 +158,7 @@ typedef struct vyre_device_info {
     uint32_t subgroup_size;
     uint32_t min_subgroup_size, max_subgroup_size; /* that a program may fix; 0: none */
     uint32_t max_groups[3], max_workgroup[3], max_workgroup_invocations, max_shared_size;
+    uint32_t compute_units; /* multiprocessors; 0: the driver does not say */
     uint32_t max_storage_buffers, max_push_constants_size;
     uint64_t max_storage_range, max_buffer_size;
     uint32_t offset_alignment;   /* of bindings to resident buffers */

@@ -79,12 +79,23 @@ struct vyre_host_sync; /* vulkan.h */
 
 /* How a dispatch's segments and passes get to the device. Results are the same. */
 typedef enum vyre_strategy {
-    VYRE_STRATEGY_AUTO,   /* the library's choice: replay, for now */
+    /* The library's choice: WORKGROUP where that can be and more than one segment execution is to
+     * be run (segments times passes); PERSISTENT where that can be with what is known of the
+     * device, many are, and the grid is not much larger than what runs at once; else, and where
+     * their modules cannot be made, REPLAY. */
+    VYRE_STRATEGY_AUTO,
     VYRE_STRATEGY_REPLAY, /* a dispatch for each segment and pass; always possible */
     /* One dispatch of one workgroup, with barriers between segments and passes: for grids of one
      * workgroup, where a step then costs a tenth or less. INVALID_ARGUMENT with the reason where it
      * is not possible. The first such dispatch of a pipeline compiles a module. */
-    VYRE_STRATEGY_WORKGROUP
+    VYRE_STRATEGY_WORKGROUP,
+    /* One dispatch of as many workgroups as the device is known to run at once (see
+     * resident_groups); they walk the grid in each segment, and meet at a barrier where hazards
+     * need one. INVALID_ARGUMENT with the reason where it is not possible. Where they did not all
+     * run at once, the dispatch ends some seconds later with DISPATCH_FAILED, what it writes is
+     * lost, and the device replays from then on. The first such dispatch of a pipeline compiles a
+     * module. */
+    VYRE_STRATEGY_PERSISTENT
 } vyre_strategy;
 
 /* Whether an invocation does several elements that stand side by side, by accesses of up to 16
@@ -133,12 +144,32 @@ typedef struct vyre_dispatch_params {
     uint32_t max_groups;
     vyre_strategy strategy; /* of recordings and sequences always replay */
     vyre_coarsening coarsening;
+    /* PERSISTENT: so many workgroups of this program run at once, by the caller's word, which must
+     * be right. 0: one for each compute unit (vyre_device_info.compute_units), where that is known,
+     * else 1. */
+    uint32_t resident_groups;
 } vyre_dispatch_params;
 
 static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 {
-    vyre_dispatch_params zero = {0, 0, 0, 0, 0, {0, 0, 0},          {0, 0, 0},           0, 0, 0,
-                                 0, 0, 0, 0, 0, VYRE_STRATEGY_AUTO, VYRE_COARSENING_AUTO};
+    vyre_dispatch_params zero = {0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 {0, 0, 0},
+                                 {0, 0, 0},
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 VYRE_STRATEGY_AUTO,
+                                 VYRE_COARSENING_AUTO,
+                                 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -148,9 +179,10 @@ static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 #define VYRE_NS_NONE UINT64_MAX /* a time that was not measured */
 
 typedef struct vyre_report {
-    const char *strategy; /* "replay", "workgroup" */
-    const char *bindings; /* "address", "push descriptor", "descriptor set" */
-    uint32_t passes;      /* that ran */
+    const char *strategy;        /* "replay", "workgroup", "persistent" */
+    const char *strategy_reason; /* why it was chosen, in a few words; text that stays */
+    const char *bindings;        /* "address", "push descriptor", "descriptor set" */
+    uint32_t passes;             /* that ran */
     vyre_convergence convergence;
     vyre_fault_record record; /* the first trap or exhausted loop, if any */
     uint32_t segments;        /* segment executions in one pass */
@@ -161,8 +193,8 @@ typedef struct vyre_report {
     uint64_t passes_saved;        /* of the limit, by convergence */
     /* Of the grid, not launched: the host knows that their segment does nothing there. */
     uint64_t workgroups_saved;
-    uint64_t barriers_recorded;   /* in the command buffers submitted */
-    uint64_t barriers_elided;     /* places between dispatches where none was needed */
+    uint64_t barriers_recorded; /* in the command buffers submitted */
+    uint64_t barriers_elided;   /* places between dispatches where none was needed */
     uint64_t upload_size, download_size;
     uint32_t uploads, downloads; /* copies */
     uint32_t descriptor_writes;

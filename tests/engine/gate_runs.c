@@ -22,6 +22,7 @@ void sum_init(sum *s, uint32_t k)
     s->bindings[0] = engine_host_in(s->x, SUM_COUNT);
     s->bindings[1] = engine_host_out(s->y, SUM_COUNT);
     vyre_dispatch_params_init(&s->params);
+    s->params.strategy = VYRE_STRATEGY_REPLAY;
     s->params.bindings = s->bindings;
     s->params.binding_count = 2;
     s->params.params = &s->k;
@@ -36,6 +37,7 @@ void countdown_init(countdown *c, uint32_t from)
     c->a[0] = from;
     c->bindings[0] = engine_host_inout(c->a, 3);
     vyre_dispatch_params_init(&c->params);
+    c->params.strategy = VYRE_STRATEGY_REPLAY;
     c->params.bindings = c->bindings;
     c->params.binding_count = 2;
     c->params.groups[0] = 1;

@@ -255,6 +255,7 @@ static void measure(vyre_device *device, int form)
     for (uint32_t passes = 1; passes < 1000; passes *= 9) {
         vyre_dispatch_params params;
         vyre_dispatch_params_init(&params);
+        params.strategy = VYRE_STRATEGY_REPLAY;
         params.bindings = bindings;
         params.binding_count = 1;
         params.groups[0] = 1;
@@ -350,6 +351,7 @@ static void keep(vyre_device *device, int form)
             bindings[i][1] = bindings[i][2] = (vyre_binding){.kind = VYRE_BINDING_NONE};
             vyre_dispatch_params params;
             vyre_dispatch_params_init(&params);
+            params.strategy = VYRE_STRATEGY_REPLAY;
             params.bindings = bindings[i];
             params.binding_count = 3;
             params.groups[0] = 1;
@@ -366,6 +368,7 @@ static void keep(vyre_device *device, int form)
     given[1].kind = VYRE_BINDING_RESIDENT;
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = given;
     params.binding_count = 3;
     params.groups[0] = 1;

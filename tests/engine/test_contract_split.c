@@ -9,6 +9,7 @@ static vyre_result start(const engine_program *p, const vyre_binding *bindings, 
 {
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = bindings;
     params.binding_count = count;
     params.elements[0] = elements;

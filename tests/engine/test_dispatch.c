@@ -182,6 +182,7 @@ static void refuse_dispatch(const engine_program *add, const bad_dispatch *bad, 
 {
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = bad->bindings;
     params.binding_count = bad->binding_count;
     params.params = k;
@@ -275,6 +276,7 @@ static void test_dispatch_of_overlapping_outputs_is_ordered(void **state)
     vyre_binding bindings[] = {engine_resident(buffer, 0, 1), engine_resident(buffer, 0, 1)};
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = bindings;
     params.binding_count = 2;
     params.groups[0] = 1;
@@ -546,6 +548,7 @@ static void *work(void *argument)
         vyre_diag diag;
         vyre_dispatch_params dispatch;
         vyre_dispatch_params_init(&dispatch);
+        dispatch.strategy = VYRE_STRATEGY_REPLAY;
         w->errors += vyre_buffer_create(device, &params, &buffer, &diag) != VYRE_OK;
         w->errors += vyre_buffer_upload(device, buffer, 0, x, sizeof x, &diag) != VYRE_OK;
         vyre_binding bindings[] = {engine_resident(buffer, 0, 64), engine_host_out(y, 64)};

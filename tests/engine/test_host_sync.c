@@ -75,6 +75,7 @@ static void fill_work(work *w, vyre_buffer buffer, uint32_t bindings)
     memset(w, 0, sizeof *w);
     w->list[0] = engine_resident(buffer, 0, VYRE_COUNT_DECLARED);
     vyre_dispatch_params_init(&w->params);
+    w->params.strategy = VYRE_STRATEGY_REPLAY;
     w->params.bindings = w->list;
     w->params.binding_count = bindings;
     w->params.sync = &w->sync;

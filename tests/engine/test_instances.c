@@ -90,6 +90,7 @@ static void sum_init(sum *s, uint32_t count, uint32_t k)
     s->bindings[0] = engine_host_in(s->x, count);
     s->bindings[1] = engine_host_out(s->y, count);
     vyre_dispatch_params_init(&s->params);
+    s->params.strategy = VYRE_STRATEGY_REPLAY;
     s->params.bindings = s->bindings;
     s->params.binding_count = 2;
     s->params.params = &s->k;

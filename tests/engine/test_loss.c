@@ -68,6 +68,7 @@ static void steps_init(steps *s, uint32_t binding_count, uint32_t passes)
     s->a[0] = 1000;
     s->bindings[0] = engine_host_inout(s->a, 3);
     vyre_dispatch_params_init(&s->params);
+    s->params.strategy = VYRE_STRATEGY_REPLAY;
     s->params.bindings = s->bindings;
     s->params.binding_count = binding_count;
     s->params.groups[0] = 1;

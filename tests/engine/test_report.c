@@ -67,6 +67,7 @@ static void test_report_prints_every_member(void **state)
 {
     (void)state;
     vyre_report report = {.strategy = "replay",
+                          .strategy_reason = "asked for",
                           .bindings = "push descriptor",
                           .convergence = VYRE_CONVERGENCE_LIMIT,
                           .is_coarse = 1,
@@ -83,6 +84,7 @@ static void test_report_prints_every_member(void **state)
     assert_int_equal(strncmp(text, "{\"schema\": \"vyre.report/1\", ", 28), 0);
     assert_int_equal(text[length - 1], '}');
     assert_true(has(text, "strategy", "\"replay\""));
+    assert_true(has(text, "strategy_reason", "\"asked for\""));
     assert_true(has(text, "bindings", "\"push descriptor\""));
     assert_true(has(text, "converged", "false"));
     assert_true(has(text, "record", "null"));

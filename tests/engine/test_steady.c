@@ -162,6 +162,7 @@ static void mixed_init(mixed *m, uint32_t resident, uint32_t k)
         }
     }
     vyre_dispatch_params_init(&m->params);
+    m->params.strategy = VYRE_STRATEGY_REPLAY;
     m->params.bindings = m->bindings;
     m->params.binding_count = 4;
     m->params.params = &m->k;
@@ -310,6 +311,7 @@ static vyre_report count_down(const engine_program *p, uint32_t from)
     vyre_binding bindings[] = {engine_host_inout(a, 3), {.kind = VYRE_BINDING_NONE}};
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = bindings;
     params.binding_count = 2;
     params.groups[0] = 1;
@@ -530,6 +532,7 @@ static void test_steady_thousands_of_dispatches(void **state)
     vyre_binding bindings[] = {engine_host_in(x, 8), engine_host_out(y, 8)};
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     uint32_t k = 0;
     params.bindings = bindings;
     params.binding_count = 2;

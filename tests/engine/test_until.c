@@ -266,6 +266,7 @@ static void test_until_flag_has_memory_of_its_own(void **state)
     vyre_binding bindings[] = {engine_resident(buffer, 0, 256), engine_resident(buffer, 256, 1)};
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY;
     params.bindings = bindings;
     params.binding_count = 2;
     params.groups[0] = 1;

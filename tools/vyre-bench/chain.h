@@ -20,6 +20,8 @@ typedef struct chain_params {
     bool is_behind;   /* a run of one step, submitted and waited for, goes before each sample */
     bool is_watched;  /* CHAIN_SUBMIT: what samples were made of is kept */
     bool reads_first; /* the first 16 bytes of the result reach the host */
+    /* The library's alone; AUTO: REPLAY. Left out, with the reason, where it cannot be. */
+    vyre_strategy strategy;
     /* The peer's alone. */
     bool no_barriers;   /* wrong, for comparison: nothing is checked */
     bool has_block;     /* parameters by a uniform block with a dynamic offset, data by address */
@@ -38,6 +40,10 @@ typedef struct chain_list {
  * that the peer failed. */
 vyre_result chain_add(bench *b, bench_case *c, chain_list *list, const chain_params *params,
                       vyre_diag *diag);
+/* The peer's workgroups stay and meet in device memory; `residents` run at once, whatever the
+ * driver says. */
+vyre_result chain_add_stay(bench *b, bench_case *c, chain_list *list, const chain_params *params,
+                           uint32_t residents, vyre_diag *diag);
 vyre_result chain_add_peer(bench *b, bench_case *c, chain_list *list, const chain_params *params,
                            vyre_diag *diag);
 void chain_list_finish(chain_list *list);

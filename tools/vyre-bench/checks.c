@@ -173,6 +173,7 @@ static void bind(way *w)
     }
     vyre_dispatch_params_init(&w->dispatch);
     w->dispatch.coarsening = VYRE_COARSENING_NEVER; /* accesses are those that the case writes */
+    w->dispatch.strategy = VYRE_STRATEGY_REPLAY;    /* unless another one is asked for */
     w->dispatch.bindings = w->bindings;
     w->dispatch.binding_count = 3;
     w->dispatch.flags = VYRE_DISPATCH_TIMED;

@@ -80,6 +80,7 @@ static vyre_result until_make(until *u, bench *b, uint32_t groups, uint32_t pass
     u->bindings[0] = bench_resident_binding(u->x);
     u->bindings[1] = (vyre_binding){.kind = VYRE_BINDING_NONE, .count = VYRE_COUNT_DECLARED};
     vyre_dispatch_params_init(&u->dispatch);
+    u->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     u->dispatch.bindings = u->bindings;
     u->dispatch.binding_count = 2;
     u->dispatch.params = &u->last;
@@ -220,7 +221,12 @@ static vyre_result add_exact(bench *b, bench_case *c, chain_list *list, uint32_t
     chain_params params = {
         .way = exactly, .measure = CHAIN_WALL, .groups = groups, .steps = passes};
     vyre_result result = chain_add(b, c, list, &params, diag);
-    return result == VYRE_OK ? chain_add_peer(b, c, list, &params, diag) : result;
+    if (result == VYRE_OK) {
+        result = chain_add_peer(b, c, list, &params, diag);
+    }
+    params.way = "exactly as many passes, persistent";
+    params.strategy = VYRE_STRATEGY_PERSISTENT;
+    return result == VYRE_OK ? chain_add(b, c, list, &params, diag) : result;
 }
 
 /* One dispatch of one workgroup. */
@@ -231,6 +237,28 @@ static vyre_result add_whole(bench *b, bench_case *c, until *u, uint32_t passes,
     if (result == VYRE_OK) {
         (void)bench_series_vyre(c, "until nothing changes, in one workgroup", b->device,
                                 sample_until, check_until, u);
+    }
+    return result;
+}
+
+/* By workgroups that stay; left out, with the reason, where that cannot be. */
+static vyre_result add_persistent(bench *b, bench_case *c, until *u, uint32_t groups,
+                                  uint32_t passes, vyre_diag *diag)
+{
+    static const char way[] = "until nothing changes, persistent";
+    double ignored;
+    vyre_result result = until_make(u, b, groups, passes, diag);
+    u->dispatch.strategy = VYRE_STRATEGY_PERSISTENT;
+    if (result == VYRE_OK) {
+        result = sample_until(u, &ignored, 1, diag);
+    }
+    if (result == VYRE_ERROR_INVALID_ARGUMENT) {
+        bench_series_leave_out(c, "vyre", way, diag->message);
+        vy_diag_clear(diag);
+        return VYRE_OK;
+    }
+    if (result == VYRE_OK) {
+        (void)bench_series_vyre(c, way, b->device, sample_until, check_until, u);
     }
     return result;
 }
@@ -251,7 +279,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
         return vy_diag_no_memory(diag);
     }
     chain_list list = {.count = 0};
-    until own = {.bench = b}, whole = {.bench = b};
+    until own = {.bench = b}, whole = {.bench = b}, stays = {.bench = b};
     vulkan_until submissions = {.count = groups * BENCH_GROUP_SIZE, .last = passes};
     vulkan_until loop = submissions;
     bench_case_size(c, "workgroups", groups);
@@ -272,6 +300,9 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
     if (result == VYRE_OK && groups == 1) {
         result = add_whole(b, c, &whole, passes, diag);
     }
+    if (result == VYRE_OK) {
+        result = add_persistent(b, c, &stays, groups, passes, diag);
+    }
     add_cuda(b, c, groups, passes);
     if (result == VYRE_OK) {
         result = bench_measure(b, c, diag);
@@ -282,6 +313,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
     }
     until_finish(&own);
     until_finish(&whole);
+    until_finish(&stays);
     vulkan_finish(&submissions);
     vulkan_finish(&loop);
     chain_list_finish(&list);

@@ -178,6 +178,7 @@ static vyre_result add_library(search *s, bench_case *c, const char *way, const 
                   : (vyre_binding){.kind = VYRE_BINDING_NONE, .count = VYRE_COUNT_DECLARED};
     }
     vyre_dispatch_params_init(&s->dispatch);
+    s->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     s->dispatch.bindings = s->bindings;
     s->dispatch.binding_count = bindings;
     (void)bench_series_vyre(c, way, s->bench->device, sample_library, check_library, s);

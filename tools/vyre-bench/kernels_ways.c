@@ -235,6 +235,7 @@ static void bind(library_way *way)
     kernel_ways *all = way->all;
     const program_kind *kind = way->kind;
     vyre_dispatch_params_init(&way->dispatch);
+    way->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     for (uint32_t i = 0; i < kind->bind_count; i++) {
         int at = kind->binds[i];
         way->bindings[i] =

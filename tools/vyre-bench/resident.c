@@ -210,6 +210,7 @@ static void bind(resident *r)
     vyre_binding *b = r->bindings;
     vyre_binding host = {.kind = VYRE_BINDING_HOST, .count = r->problem->count};
     vyre_dispatch_params_init(&r->dispatch);
+    r->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
     r->dispatch.bindings = b;
     r->dispatch.passes = r->problem->passes;
     r->dispatch.binding_count = r->way == WAY_RECORDED || r->way == WAY_REPLAYED ? 3 : 4;

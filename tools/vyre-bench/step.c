@@ -3,6 +3,28 @@
 
 enum { STEPS = 4000, SIDE_STEPS = 250, QUICK_STEPS = 16 };
 
+/* All steps by one dispatch: in one workgroup, and by workgroups that stay, beside a peer's. */
+static vyre_result add_joined(bench *b, bench_case *c, chain_list *list, chain_params params,
+                              vyre_diag *diag)
+{
+    vyre_result result = VYRE_OK;
+    params.way = "in one workgroup";
+    params.strategy = VYRE_STRATEGY_WORKGROUP;
+    if (params.groups == 1) {
+        result = chain_add(b, c, list, &params, diag);
+    }
+    params.way = "persistent";
+    params.strategy = VYRE_STRATEGY_PERSISTENT;
+    if (result == VYRE_OK) {
+        result = chain_add(b, c, list, &params, diag);
+    }
+    params.way = "GLSL, workgroups that stay";
+    if (result == VYRE_OK) {
+        result = chain_add_stay(b, c, list, &params, b->info.compute_units, diag);
+    }
+    return result;
+}
+
 static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, uint32_t steps,
                                 vyre_diag *diag)
 {
@@ -28,6 +50,9 @@ static vyre_result measure_case(bench *b, bench_group *group, uint32_t groups, u
         result = chain_add_peer(b, c, &list, &params, diag);
     }
     params.has_block = false;
+    if (result == VYRE_OK) {
+        result = add_joined(b, c, &list, params, diag);
+    }
     /* What barriers come on top of. */
     params.way = "dispatch without barrier";
     params.no_barriers = true;

@@ -46,7 +46,8 @@ static const vy_option own_options[] = {
      "a power of two to 128 (default: 32; with a device, as that has them)"},
     {"--validate", OPTION_VALIDATE, NULL,
      "run under the Vulkan validation layer; any complaint is a failure"},
-    {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup", "how the device runs the segments"},
+    {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup|persistent",
+     "how the device runs the segments"},
     {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
      "how shaders reach their buffers (default: by address where the device\n"
      "can, and by descriptor under validation)"},
@@ -94,18 +95,6 @@ static void print_help(FILE *out)
                  "130 interrupted.\n");
 }
 
-static int refuse_choice(FILE *err, const char *option, const char *value, const char *const *known,
-                         const char *fix)
-{
-    for (int i = 0; known[i]; i++) {
-        if (strcmp(known[i], value) == 0) {
-            return vy_tool_usage(err, "vyre-run", "%s %s is not available yet; use %s", option,
-                                 value, fix);
-        }
-    }
-    return vy_tool_usage(err, "vyre-run", "%s takes %s, not '%.100s'", option, fix, value);
-}
-
 static int take_count(FILE *err, const char *option, const char *value, uint32_t least,
                       uint32_t *out)
 {
@@ -137,15 +126,17 @@ static int take_strategy(FILE *err, const char *value, vyre_strategy *out)
 {
     static const char *const names[] = {[VYRE_STRATEGY_AUTO] = "auto",
                                         [VYRE_STRATEGY_REPLAY] = "replay",
-                                        [VYRE_STRATEGY_WORKGROUP] = "workgroup"};
-    static const char *const later[] = {"persistent", NULL};
+                                        [VYRE_STRATEGY_WORKGROUP] = "workgroup",
+                                        [VYRE_STRATEGY_PERSISTENT] = "persistent"};
     for (uint32_t i = 0; i < VY_COUNT_OF(names); i++) {
         if (strcmp(value, names[i]) == 0) {
             *out = (vyre_strategy)i;
             return -1;
         }
     }
-    return refuse_choice(err, "--strategy", value, later, "auto, replay or workgroup");
+    return vy_tool_usage(err, "vyre-run",
+                         "--strategy takes auto, replay, workgroup or persistent, not '%.100s'",
+                         value);
 }
 
 static int take_subgroup(FILE *err, const char *value, uint32_t *out)

@@ -99,7 +99,8 @@ static void print_times(const vyre_report *r, FILE *out)
 
 static void print_device_report(const vyre_report *r, FILE *out)
 {
-    fprintf(out, "strategy: %s\n", r->strategy ? r->strategy : "none");
+    fprintf(out, "strategy: %s (%s)\n", r->strategy ? r->strategy : "none",
+            r->strategy_reason ? r->strategy_reason : "nothing was run");
     fprintf(out, "bindings: %s, %u descriptor writes\n", r->bindings ? r->bindings : "none",
             r->descriptor_writes);
     fprintf(out, "dispatches: %llu recorded, %llu executed\n",

@@ -14,6 +14,7 @@
 #include "bench_radix_spv.h"
 #include "bench_scan_spv.h"
 #include "bench_spmv_spv.h"
+#include "bench_stay_spv.h"
 #include "bench_stream_spv.h"
 #include "bench_sum_spv.h"
 #endif
@@ -48,6 +49,7 @@ static const struct {
     [PEER_SHADER_RADIX] = {bench_radix_spv, sizeof bench_radix_spv},
     [PEER_SHADER_BFS] = {bench_bfs_spv, sizeof bench_bfs_spv},
     [PEER_SHADER_LOOP] = {bench_loop_spv, sizeof bench_loop_spv},
+    [PEER_SHADER_STAY] = {bench_stay_spv, sizeof bench_stay_spv},
 };
 
 /* ---- Pipelines ------------------------------------------------------------------------------- */

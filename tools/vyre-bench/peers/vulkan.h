@@ -105,6 +105,7 @@ typedef enum peer_shader {
     PEER_SHADER_RADIX,
     PEER_SHADER_BFS,
     PEER_SHADER_LOOP,
+    PEER_SHADER_STAY,
     PEER_SHADERS
 } peer_shader;
 
