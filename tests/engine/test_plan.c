@@ -264,11 +264,11 @@ static void test_plan_shows_parameter_blocks_where_they_were_written(void **stat
     assert_int_equal(s.plan.commands.data[1].barrier.src_writes, VY_STAGE_TRANSFER);
     assert_int_equal(s.plan.commands.data[1].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM);
     assert_int_equal(s.plan.commands.data[3].barrier.dst, VY_STAGE_COMPUTE);
-    /* Kernels that move data, and the judge, have blocks there too. */
+    /* Kernels that move data have blocks there too. */
     s.input.prologue = prologue;
     s.input.prologue_count = 2;
     s.input.until = 1;
-    assert_string_equal(letters(&s), "CBFBDBDBJBIBIBJ");
+    assert_string_equal(letters(&s), "CBFBDBDBDBD");
     const vy_command *c = s.plan.commands.data;
     assert_int_equal(c[1].barrier.dst, VY_STAGE_COMPUTE | VY_STAGE_UNIFORM);
     for (uint32_t i = 3; i < s.plan.commands.count; i++) {
