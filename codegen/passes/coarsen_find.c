@@ -7,7 +7,7 @@
 #define MAX_INSTRUCTIONS 2048u
 #define WIDE_SIZE        16u
 /* Rounds of segments that only read streams and join: fewer atomics, more loads at once. */
-#define JOIN_ROUNDS 4u
+#define JOIN_ROUNDS 16u
 
 /* What a value is made of. */
 enum {

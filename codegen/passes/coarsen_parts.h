@@ -7,7 +7,7 @@
 #include "codegen/passes/flow.h"
 
 #define VY_COARSE_JOINS  4u  /* atomics that are joined, by buffer and index */
-#define VY_COARSE_MOST   16u /* elements of an invocation */
+#define VY_COARSE_MOST   64u /* elements of an invocation */
 #define VY_COARSE_LIMITS 8u  /* numbers that gid.x is compared with */
 
 typedef enum vy_coarse_role {

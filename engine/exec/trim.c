@@ -10,7 +10,13 @@ static bool can_trim(const vyre_pipeline *p, const vy_job *job)
            !job->shape.is_indirect && job->dispatch_count > 0;
 }
 
-/* Launched workgroups of a folded grid are numbered one after another: all of them or none. */
+/* All of them or none: launched workgroups of a folded grid are numbered one after another, and
+ * those of a coarse segment share all its elements. */
+static bool is_undivided(const vy_job *job, const vy_execution *execution)
+{
+    return job->shape.is_folded || (job->is_coarse && job->coarse_elements[execution->segment] > 1);
+}
+
 static void trim_execution(const vyre_pipeline *p, const vy_kernel_env *env, vy_job *job,
                            vy_execution *execution)
 {
@@ -23,12 +29,13 @@ static void trim_execution(const vyre_pipeline *p, const vy_kernel_env *env, vy_
         return;
     }
     job->trim.launches++;
-    for (uint32_t i = 0; i < 3 && !job->shape.is_folded; i++) {
+    if (is_undivided(job, execution)) {
+        return;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
         execution->left_out[i] = job->shape.launched[i] - groups[i];
     }
-    if (!job->shape.is_folded) {
-        job->trim.groups += job->shape.group_total - needed;
-    }
+    job->trim.groups += job->shape.group_total - needed;
 }
 
 /* The first workgroup of a pass keeps the flag's words (codegen/spirv/emit_flag.c). */

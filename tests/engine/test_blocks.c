@@ -75,7 +75,7 @@ static void bind_once(vyre_device *device, int form)
 {
     engine_program p = engine_build(device, chain_text);
     vyre_report report = run_chain(device, &p, 1);
-    check_form(&report, form, 1);
+    check_form(&report, form, engine_validates());
     assert_int_equal(report.recordings, 1);
     if (form == FORM_ADDRESS) {
         uint32_t writes = report.descriptor_writes;
