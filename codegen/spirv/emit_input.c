@@ -40,13 +40,13 @@ uint32_t vy_emit_param_veil(vy_emitter *emitter)
 /* Into the body, where loops are. What the wrapper gives is veiled already. */
 static uint32_t body_word(vy_emitter *emitter, uint32_t word)
 {
-    uint32_t value = vy_emit_param_word(emitter, word);
     if (emitter->wrapper->param_word) {
-        return value;
+        return vy_emit_param_word(emitter, word);
     }
     if (!emitter->param_veil) {
         emitter->param_veil = vy_emit_param_veil(emitter);
     }
+    uint32_t value = vy_emit_param_word(emitter, word);
     return vy_u2(&emitter->module, SpvOpBitwiseXor, value, emitter->param_veil);
 }
 
