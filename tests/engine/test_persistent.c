@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <spirv/unified1/spirv.h>
 
 #define SEEDS       400u
 #define MAX_WORDS   65536u
@@ -367,6 +366,41 @@ static void test_persistent_cuts_long_dispatches_into_launches(void **state)
     }
 }
 
+/* The schedule lies in memory of its own, whatever a uniform block holds; both where the host
+ * writes it in place and where it is copied. */
+static void check_schedules(void)
+{
+    static const uint32_t lengths[] = {1, 2, 455, 456, 4095, 4096};
+    for (size_t i = 0; i < VY_COUNT_OF(lengths); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "program schedule\nworkgroup 4\ninout a : u32[13]\n"
+                       "kernel { for i in 0 .. %u { grid_sync\n"
+                       "  a[(gid.x + 1) %% 13] ^= a[gid.x] * 3 + i + len(a) } }\n",
+                       (unsigned)lengths[i]);
+        subject s = {.text = text, .counts = {13}, .buffer_count = 1, .elements = 1};
+        (void)compare(&s);
+    }
+}
+
+static void test_persistent_reads_schedules_of_any_length(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    check_schedules();
+}
+
+static void test_persistent_reads_schedules_that_are_copied(void **state)
+{
+    (void)state;
+    NEED_OPEN(device);
+    engine_close(&device);
+    layer.heaps = LAYER_HEAPS_SEPARATE;
+    device = engine_open(1);
+    assert_non_null(device);
+    check_schedules();
+}
+
 /* ---- Stalls ---------------------------------------------------------------------------------- */
 
 static void test_persistent_that_stalls_ends_and_is_off(void **state)
@@ -507,172 +541,6 @@ static void test_plan_lets_workgroups_meet_for_hazards_alone(void **state)
     }
 }
 
-/* ---- Words ----------------------------------------------------------------------------------- */
-
-typedef struct module_words {
-    const uint32_t *words;
-    uint32_t count;
-} module_words;
-
-static uint32_t find(const module_words *m, uint32_t at, uint32_t op)
-{
-    at = at ? at + (m->words[at] >> 16) : 5;
-    while (at < m->count && (m->words[at] & 0xffffu) != op) {
-        at += m->words[at] >> 16;
-    }
-    return at < m->count ? at : 0;
-}
-
-static uint32_t count_of(const module_words *m, uint32_t op)
-{
-    uint32_t count = 0;
-    for (uint32_t at = find(m, 0, op); at; at = find(m, at, op)) {
-        count++;
-    }
-    return count;
-}
-
-/* The instruction with that result (in word 2, or 1 for types). */
-static const uint32_t *result(const module_words *m, uint32_t id, uint32_t op, uint32_t place)
-{
-    for (uint32_t at = find(m, 0, op); at; at = find(m, at, op)) {
-        if (m->words[at + place] == id) {
-            return m->words + at;
-        }
-    }
-    return NULL;
-}
-
-static uint32_t constant(const module_words *m, uint32_t id)
-{
-    const uint32_t *ins = result(m, id, SpvOpConstant, 2);
-    assert_non_null(ins);
-    return ins[3];
-}
-
-/* Whether the pointer leads into a buffer; *out_is_fixed: that nobody writes. */
-static bool is_of_buffer(const module_words *m, uint32_t pointer, bool *out_is_fixed)
-{
-    const uint32_t *chain = result(m, pointer, SpvOpAccessChain, 2);
-    const uint32_t *base = chain ? result(m, chain[3], SpvOpBitcast, 2) : NULL;
-    const uint32_t *type = base ? result(m, base[1], SpvOpTypePointer, 1) : NULL;
-    *out_is_fixed = false;
-    if (!type || type[2] != SpvStorageClassPhysicalStorageBuffer) {
-        return false;
-    }
-    for (uint32_t at = find(m, 0, SpvOpMemberDecorate); at; at = find(m, at, SpvOpMemberDecorate)) {
-        *out_is_fixed = *out_is_fixed || (m->words[at + 1] == type[3] &&
-                                          m->words[at + 3] == SpvDecorationNonWritable);
-    }
-    return true;
-}
-
-#define NON_PRIVATE ((uint32_t)SpvMemoryAccessNonPrivatePointerMask)
-
-static void check_accesses(const module_words *m, uint32_t op, uint32_t pointer_place,
-                           uint32_t access_place, uint32_t *out_shared)
-{
-    *out_shared = 0;
-    for (uint32_t at = find(m, 0, op); at; at = find(m, at, op)) {
-        bool is_fixed = false;
-        if (!is_of_buffer(m, m->words[at + pointer_place], &is_fixed)) {
-            continue;
-        }
-        assert_true(m->words[at] >> 16 > access_place);
-        bool is_shared = (m->words[at + access_place] & NON_PRIVATE) != 0;
-        assert_int_equal(is_shared, !is_fixed);
-        *out_shared += is_shared;
-    }
-}
-
-static module_words words_of(const engine_program *p)
-{
-    module_words m = {NULL, 0};
-    vyre_diag diag;
-    vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_persistent = true};
-    if (vy_kernel_variant(p->kernel, variant, 0, &m.words, &m.count, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    return m;
-}
-
-/* One release at device scope, looks without order, one acquire behind them, the workgroup around.
- */
-static void test_words_meet_as_the_memory_model_asks(void **state)
-{
-    (void)state;
-    NEED_OPEN(device);
-    engine_program p =
-        build("program two\nworkgroup 64\nfixpoint 9\nin c : u32[256]\ninout a : u32[256]\n"
-              "inout b : u32[256]\nkernel { b[gid.x] = a[255 - gid.x] + c[gid.x]  grid_sync\n"
-              "  a[gid.x] = b[gid.x] + c[gid.x] }\n");
-    module_words m = words_of(&p);
-    assert_int_equal(count_of(&m, SpvOpAtomicIAdd), 1);
-    assert_int_equal(count_of(&m, SpvOpAtomicLoad), 1);
-    assert_int_equal(count_of(&m, SpvOpMemoryBarrier), 1);
-    assert_int_equal(count_of(&m, SpvOpControlBarrier), 2);
-    assert_int_equal(count_of(&m, SpvOpEntryPoint), 1);
-    assert_int_equal(count_of(&m, SpvOpFunctionCall), 2);
-    uint32_t before = find(&m, 0, SpvOpControlBarrier);
-    uint32_t add = find(&m, 0, SpvOpAtomicIAdd), look = find(&m, 0, SpvOpAtomicLoad);
-    uint32_t fence = find(&m, 0, SpvOpMemoryBarrier);
-    uint32_t behind = find(&m, before, SpvOpControlBarrier);
-    assert_true(before < add && add < look && look < fence && fence < behind);
-    const uint32_t uniform = SpvMemorySemanticsUniformMemoryMask;
-    assert_int_equal(constant(&m, m.words[add + 4]), SpvScopeDevice);
-    assert_int_equal(constant(&m, m.words[add + 5]),
-                     uniform | SpvMemorySemanticsReleaseMask | SpvMemorySemanticsMakeAvailableMask);
-    assert_int_equal(constant(&m, m.words[look + 4]), SpvScopeDevice);
-    assert_int_equal(constant(&m, m.words[look + 5]), SpvMemorySemanticsMaskNone);
-    assert_int_equal(m.words[look + 3], m.words[add + 3]); /* one word */
-    assert_int_equal(constant(&m, m.words[fence + 1]), SpvScopeDevice);
-    assert_int_equal(constant(&m, m.words[fence + 2]),
-                     uniform | SpvMemorySemanticsAcquireMask | SpvMemorySemanticsMakeVisibleMask);
-    for (uint32_t at = before; at; at = find(&m, at, SpvOpControlBarrier)) {
-        uint32_t all = uniform | SpvMemorySemanticsWorkgroupMemoryMask |
-                       SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsMakeAvailableMask |
-                       SpvMemorySemanticsMakeVisibleMask;
-        assert_int_equal(constant(&m, m.words[at + 1]), SpvScopeWorkgroup);
-        assert_int_equal(constant(&m, m.words[at + 2]), SpvScopeWorkgroup);
-        assert_int_equal(constant(&m, m.words[at + 3]), all);
-    }
-    /* What any segment writes is read and written NonPrivate in all of them. */
-    uint32_t loads = 0, stores = 0;
-    check_accesses(&m, SpvOpLoad, 3, 4, &loads);
-    check_accesses(&m, SpvOpStore, 1, 3, &stores);
-    assert_int_equal(loads, 2);
-    assert_int_equal(stores, 2);
-    engine_release(&p);
-}
-
-/* Nothing of a body is read of the parameter block or pushed while steps go on. */
-static void test_words_of_bodies_read_no_parameters(void **state)
-{
-    (void)state;
-    NEED_OPEN(device);
-    engine_program p =
-        build("program host\nworkgroup 64\nfixpoint 9\nparam k : u32\ninout a : u32[256]\n"
-              "kernel { for i in 0 .. 3 { grid_sync  a[gid.x] += i + k + pass + len(a) } }\n");
-    module_words m = words_of(&p);
-    uint32_t entry = m.words[find(&m, 0, SpvOpEntryPoint) + 2], function = 0, chains = 0;
-    for (uint32_t at = 5; at < m.count; at += m.words[at] >> 16) {
-        uint32_t op = m.words[at] & 0xffffu;
-        if (op == SpvOpFunction) {
-            function = m.words[at + 2];
-        } else if (op == SpvOpAccessChain && function != entry) {
-            const uint32_t *type = result(&m, m.words[at + 1], SpvOpTypePointer, 1);
-            bool is_fixed = false;
-            assert_non_null(type);
-            assert_int_not_equal(type[2], SpvStorageClassPushConstant);
-            assert_true(is_of_buffer(&m, m.words[at + 2], &is_fixed));
-            assert_false(is_fixed);
-            chains++;
-        }
-    }
-    assert_true(chains > 0);
-    engine_release(&p);
-}
-
 /* ---- Generated programs ---------------------------------------------------------------------- */
 
 static void judge_modules(void *unused, vyre_kernel *kernel)
@@ -749,6 +617,10 @@ int main(int argc, char **argv)
                                         open_device, close_device),
         cmocka_unit_test_setup_teardown(test_persistent_cuts_long_dispatches_into_launches,
                                         open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_persistent_reads_schedules_of_any_length, open_device,
+                                        close_device),
+        cmocka_unit_test_setup_teardown(test_persistent_reads_schedules_that_are_copied,
+                                        open_device, close_device),
         cmocka_unit_test_setup_teardown(test_persistent_that_stalls_ends_and_is_off, open_device,
                                         close_device),
         cmocka_unit_test_setup_teardown(test_persistent_is_refused_where_it_cannot_be, open_device,
@@ -757,10 +629,6 @@ int main(int argc, char **argv)
             test_choice_is_workgroups_that_stay_where_they_are_known_to_run, open_device,
             close_device),
         cmocka_unit_test(test_plan_lets_workgroups_meet_for_hazards_alone),
-        cmocka_unit_test_setup_teardown(test_words_meet_as_the_memory_model_asks, open_device,
-                                        close_device),
-        cmocka_unit_test_setup_teardown(test_words_of_bodies_read_no_parameters, open_device,
-                                        close_device),
         cmocka_unit_test(test_generated_programs_agree_by_workgroups_that_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
