@@ -503,7 +503,7 @@ static void test_coarse_segments_stand_beside_others(void **state)
         if (events[i].kind == LAYER_DISPATCH) {
             seen[0] += events[i].groups[0] == 8; /* 4 elements */
             seen[1] += events[i].groups[0] == 32;
-            seen[2] += events[i].groups[0] == 2; /* 16: 4 rounds of them */
+            seen[2] += events[i].groups[0] == 1; /* 64: 16 rounds of them */
         }
     }
     for (uint32_t i = 0; i < 3; i++) {
