@@ -68,14 +68,14 @@ typedef struct row {
 static const row rows[] = {
     {"y[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
     {"w[gid.x] = u32x2(1, 2)", 2, 256, 0, 1, 0},
-    {"let a = m[gid.x]\nif a > 3 { atomic_add(k[0], 1i) }", 16, 4, 1, 0, 1},
+    {"let a = m[gid.x]\nif a > 3 { atomic_add(k[0], 1i) }", 64, 4, 4, 0, 1},
     /* By the widest: bytes in words of four. */
     {"y[gid.x] = u32(m[gid.x]) + x[gid.x]", 4, 37, 2, 1, 0},
     /* Of each second byte no word can be made. */
     {"let a = m[gid.x]\ng[gid.x] = f32(d[gid.x]) + f32(a)", 0, 0, 0, 0, 0},
     {"g[gid.x] = f32(d[gid.x])", 2, 72, 1, 1, 0},
     /* A sum alone: four rounds, the loads of which are under way at once. */
-    {"atomic_add(k[0], i32(x[gid.x]))", 16, 1, 4, 0, 1},
+    {"atomic_add(k[0], i32(x[gid.x]))", 64, 1, 16, 0, 1},
     {"y[gid.x] = x[gid.x]\natomic_add(k[0], i32(x[gid.x]))", 4, 33, 1, 1, 1},
     /* Not integers: an order would be made up. */
     {"atomic_add(g[0], f[gid.x])", 4, 2, 1, 0, 4},
@@ -86,7 +86,7 @@ static const row rows[] = {
     {"atomic_add(k[0], i32(x[gid.x]))\natomic_max(k[0], 3i)", 4, 1, 1, 0, 8},
     {"atomic_add(k[x[gid.x]], 1i)", 4, 1, 1, 0, 4},
     {"atomic_exchange(k[0], i32(x[gid.x]))", 4, 1, 1, 0, 4},
-    {"atomic_add(k[0], i32(x[gid.x]))\natomic_add(k[1], 1i)", 16, 1, 4, 0, 2},
+    {"atomic_add(k[0], i32(x[gid.x]))\natomic_add(k[1], 1i)", 64, 1, 16, 0, 2},
     /* In place: the load comes before the store. */
     {"y[gid.x] = y[gid.x] + 1", 4, 32, 1, 1, 0},
     {"y[gid.x] = 1\ng[gid.x] = f32(y[gid.x])", 0, 0, 0, 0, 0},
@@ -109,7 +109,7 @@ static const row rows[] = {
     /* What is compared with the place is known where all is in bounds. */
     {"if gid.x < len(x) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
     {"if gid.x >= p { return }\ny[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
-    {"if p > gid.x && gid.x < len(y) { atomic_add(k[0], i32(x[gid.x])) }", 16, 1, 4, 0, 1},
+    {"if p > gid.x && gid.x < len(y) { atomic_add(k[0], i32(x[gid.x])) }", 64, 1, 16, 0, 1},
     {"if !(len(f) <= gid.x || gid.x >= len(x)) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
     {"if gid.x < len(x) && x[gid.x] > 3 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
     {"var a = x[gid.x]\nif gid.x < p { a = 7 }\ny[gid.x] = a", 4, 33, 1, 1, 0},

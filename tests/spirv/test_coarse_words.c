@@ -171,7 +171,7 @@ static void test_coarse_atomics_are_one_for_all(void **state)
 {
     (void)state;
     made m = make(odd_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS);
-    assert_int_equal(m.coarse.elements, 16);
+    assert_int_equal(m.coarse.elements, 64);
     assert_int_equal(m.coarse.streams, 1);
     assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
     finish(&m);
