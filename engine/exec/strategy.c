@@ -16,8 +16,8 @@
 
 /* The library's choice of workgroups that stay: so many segment executions in all pay for another
  * module and its launch, and in so many rounds of them a barrier still costs more than a card that
- * is not full. No number is known of the first, since what a step costs so, beside a dispatch and
- * its barrier, was not measured: nothing is chosen. */
+ * is not full. Nothing is chosen yet: a step costs so what it costs as a dispatch, with `until`
+ * half of it (docs/measurements.md), on the one device where that was measured. */
 #define MIN_PERSISTENT_EXECUTIONS UINT64_MAX
 #define MAX_PERSISTENT_ROUNDS     2u
 
