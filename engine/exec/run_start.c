@@ -47,6 +47,7 @@ static vyre_result make_ready(vy_run *run, vyre_diag *diag)
     vyre_result code = vy_pipeline_prepare(p, choice, diag);
     if (code != VYRE_OK && vy_strategy_falls_back(p, job, code)) {
         choice = choice_of(job);
+        vy_moves_list(p, job, &run->moves); /* replay begins with a state of its own */
         code = vy_pipeline_prepare(p, choice, diag);
     }
     if (code == VYRE_OK) {
