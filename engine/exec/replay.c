@@ -225,6 +225,14 @@ static bool has_small_outputs(const vy_replay *r)
     return size <= SMALL_OUTPUTS;
 }
 
+/* So many passes are submitted when the call returns, if the limit is no more (vulkan.h). */
+#define AT_ONCE 3u
+
+static bool is_submitted_at_once(const vy_replay *r)
+{
+    return has_until(r) && !is_whole(r) && !is_persistent(r) && r->limit <= AT_ONCE;
+}
+
 static uint64_t launched_groups(const vy_instance *in)
 {
     return (uint64_t)in->launched[0] * in->launched[1] * in->launched[2];
@@ -263,7 +271,9 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         key.has_epilogue = left == 1 && key.first + key.count == executions;
         return key;
     }
-    if (has_until(r) && !is_persistent(r)) {
+    if (is_submitted_at_once(r)) {
+        most = most < AT_ONCE ? most : AT_ONCE;
+    } else if (has_until(r) && !is_persistent(r)) {
         most = vy_chunk_ladder(r->pass, executions, launched_groups(r->instance));
     }
     key.count = executions;
@@ -428,7 +438,7 @@ static bool is_alone(const vy_replay *r)
             vy_chunk_has_next_ahead(flight->first_pass, in->dispatch_count, launched_groups(in));
         is_any = is_any || (flight->is_busy && !has_next);
     }
-    return has_until(r) && is_any;
+    return has_until(r) && is_any && !is_submitted_at_once(r);
 }
 
 /* Submits as many chunks as there are lanes free, in one call. */

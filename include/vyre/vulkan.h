@@ -229,11 +229,11 @@ typedef struct vyre_ownership {
  * command, and are made also when a fixpoint ends early. After an error from the call, or a
  * dispatch that is dropped before its passes were all submitted, no signal was or will be made.
  * Work that waits for a signal on the same queue must be submitted after the dispatch's last chunk
- * (vyre_ticket_export tells), or the queue waits for itself: with `until`, beyond the first pass,
- * that is some time after the call. acquires: the host has recorded the release on queue_family, to
- * this device's family, and the waits order it before. releases: the host records the acquire on
- * queue_family afterwards, ordered by the signals. Both cost command buffers recorded anew for each
- * dispatch. */
+ * (vyre_ticket_export tells), or the queue waits for itself: with `until` and a limit of more than
+ * three passes, that is some time after the call. acquires: the host has recorded the release on
+ * queue_family, to this device's family, and the waits order it before. releases: the host records
+ * the acquire on queue_family afterwards, ordered by the signals. Both cost command buffers
+ * recorded anew for each dispatch. */
 typedef struct vyre_host_sync {
     uint32_t wait_count, signal_count, acquire_count, release_count;
     const vyre_semaphore_point *waits, *signals;
@@ -243,7 +243,8 @@ typedef struct vyre_host_sync {
 /* The device's timeline semaphore and the value that it has once the run's last command has ended:
  * the host's own submissions may wait for it, and must have ended when the device is destroyed,
  * which the semaphore goes with. Errors: BUSY while that is not known (a fixpoint with
- * `until` of more than one chunk: give a semaphore to signal instead), INVALID_ARGUMENT. */
+ * `until` of more than three passes, at first: give a semaphore to signal instead),
+ * INVALID_ARGUMENT. */
 VYRE_API VYRE_CHECK vyre_result vyre_ticket_export(vyre_device *device, vyre_ticket ticket,
                                                    vyre_semaphore_point *out_point,
                                                    vyre_diag *diag);

@@ -421,8 +421,8 @@ static void test_tickets_of_long_fixpoints_have_no_value_yet(void **state)
     assert_int_equal(vyre_ticket_export(device, ticket, &point, &diag), VYRE_OK);
     renderer_wait(&r, point.semaphore, point.value);
     assert_int_equal(must_wait(&ticket).passes, 31);
-    /* The first chunk holds four passes. */
-    w.params.passes = 4;
+    /* Three passes are submitted at once. */
+    w.params.passes = 3;
     ticket = must_start(&p, &w);
     assert_int_equal(vyre_ticket_export(device, ticket, &point, &diag), VYRE_OK);
     (void)must_wait(&ticket);
