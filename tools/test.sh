@@ -57,13 +57,16 @@ ctest --test-dir build -j "$jobs" -LE soak --output-on-failure --no-tests=error 
 # One program a process: under validation drivers of processors compile for many seconds, on one
 # thread.
 examples() {
-    printf '%s\0' shaders/*.vyre tests/programs/*.vyre |
+    printf '%s\0' shaders/*.vyre tests/programs/*.vyre | grep -zvxF "$left_out" |
         xargs -0 -n 1 -P "$jobs" build/bin/vyre-run "$@" --examples
 }
 if [ -x build/bin/vyre-run ]; then
+    left_out=
     say "examples of shaders/ and tests/programs/"
     examples || failures+=("vyre-run --examples")
-    say "the same, validated"
+    # The layer takes more than ten minutes and 5 GB over the specialisation constants of this one.
+    left_out=shaders/radix_sort.vyre
+    say "the same, validated, without $left_out"
     examples --validate || failures+=("vyre-run --validate --examples")
 fi
 
