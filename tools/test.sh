@@ -64,7 +64,7 @@ if [ -x build/bin/vyre-run ]; then
     left_out=
     say "examples of shaders/ and tests/programs/"
     examples || failures+=("vyre-run --examples")
-    # The layer takes more than ten minutes and 5 GB over the specialisation constants of this one.
+    # The layer had not ended with this one after seven minutes, and held 5 GB.
     left_out=shaders/radix_sort.vyre
     say "the same, validated, without $left_out"
     examples --validate || failures+=("vyre-run --validate --examples")
