@@ -84,6 +84,10 @@ typedef struct vy_spirv_wrapper {
      * push constants, by byte; NULL: they read it where it lies. */
     uint32_t (*param_word)(vy_emitter *emitter, uint32_t word);
     uint32_t (*push_word)(vy_emitter *emitter, uint32_t byte);
+    /* The number of the pass mod VY_STATE_TURNS, and whether this is its first execution: a bool.
+     */
+    uint32_t (*turn)(vy_emitter *emitter);
+    uint32_t (*leads)(vy_emitter *emitter);
 } vy_spirv_wrapper;
 
 extern const vy_spirv_wrapper vy_spirv_wrapper_replay, vy_spirv_wrapper_persistent;
@@ -201,9 +205,9 @@ typedef enum vy_input {
     VY_INPUT_PASS,
     VY_INPUT_LANE,
     VY_INPUT_LANES,
-    VY_INPUT_ZERO,      /* VY_PARAM_ZERO */
-    VY_INPUT_ELEMENTS,  /* VY_PARAM_ELEMENTS, x */
-    VY_INPUT_FLAG_WORD, /* of the state: what the flag's element 0 is in this pass */
+    VY_INPUT_ZERO,     /* VY_PARAM_ZERO */
+    VY_INPUT_ELEMENTS, /* VY_PARAM_ELEMENTS, x */
+    VY_INPUT_TURN,     /* the word of the state that the flag's element 0 is in this pass */
     VY_INPUT_COUNT
 } vy_input;
 
@@ -384,8 +388,10 @@ uint32_t vy_emit_access(vy_emitter *emitter, const vy_ins *ins, uint32_t index, 
 /* Whether that makes blocks; whether element 0 of the buffer is not in it. */
 bool vy_emit_flag_splits(const vy_emitter *emitter, const vy_ins *ins);
 bool vy_emit_is_flag(const vy_emitter *emitter, uint32_t buffer);
-/* Which word of the state is the flag of a pass. */
-uint32_t vy_emit_flag_word(vy_emitter *emitter, uint32_t pass);
+/* Whether the module runs one segment in passes that the state tells apart: its pass is what stands
+ * there for a turn. */
+bool vy_emit_is_gated(const vy_emitter *emitter);
+uint32_t vy_emit_counted_pass(vy_emitter *emitter, uint32_t turn);
 /* In the entry point's first block, by all: whether the fixpoint is over, a bool that is the same
  * for all of a dispatch. `launched`: linear number of the workgroup. */
 uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched);

@@ -5,6 +5,10 @@
  * leaves as one; and the first execution makes the word of the next pass zero, which was last read
  * two passes ago. A pass that does nothing leaves its own word zero, so all behind it do nothing.
  *
+ * The pass's number comes the same way: a count beside each word. Nothing is pushed for a pass,
+ * since a push constant that is read costs a launch a quarter of its time (NVIDIA H200); what tells
+ * passes apart is the parameter block that is bound.
+ *
  * Accesses whose index is a literal go to one place or the other; the rest branch on it. */
 #include "codegen/spirv/emit.h"
 
@@ -19,15 +23,35 @@ static uint32_t state_word(vy_emitter *emitter, uint32_t index)
     return emitter->addressing->element(emitter, slot, VY_CELL_32, index);
 }
 
-uint32_t vy_emit_flag_word(vy_emitter *emitter, uint32_t pass)
+bool vy_emit_is_gated(const vy_emitter *emitter)
 {
-    return vy_u2c(&emitter->module, SpvOpBitwiseAnd, pass, VY_STATE_TURNS - 1);
+    return emitter->ssa->program->until && !emitter->options->whole && !emitter->wrapper->push_word;
+}
+
+/* Which of the words, counted from a turn. */
+static uint32_t word_behind(vy_emitter *emitter, uint32_t turn, uint32_t passes)
+{
+    vy_module *m = &emitter->module;
+    uint32_t sum = vy_u2c(m, SpvOpIAdd, turn, passes);
+    return vy_u2c(m, SpvOpBitwiseAnd, sum, VY_STATE_TURNS - 1);
+}
+
+static uint32_t count_pointer(vy_emitter *emitter, uint32_t turn)
+{
+    uint32_t word = vy_u2c(&emitter->module, SpvOpIAdd, turn, VY_STATE_PASSES);
+    return state_word(emitter, word);
+}
+
+uint32_t vy_emit_counted_pass(vy_emitter *emitter, uint32_t turn)
+{
+    uint32_t access = emitter->addressing->access | emitter->target->shared_access;
+    return vy_emit_load_word(emitter, count_pointer(emitter, turn), access);
 }
 
 /* Where the body reads, writes and updates element 0. */
 static uint32_t flag_pointer(vy_emitter *emitter)
 {
-    return state_word(emitter, vy_emit_input(emitter, VY_INPUT_FLAG_WORD));
+    return state_word(emitter, vy_emit_input(emitter, VY_INPUT_TURN));
 }
 
 bool vy_emit_flag_splits(const vy_emitter *emitter, const vy_ins *ins)
@@ -73,46 +97,35 @@ uint32_t vy_emit_access(vy_emitter *emitter, const vy_ins *ins, uint32_t index, 
 }
 
 /* By the first invocation of a pass: the next one's word is zero, and this one counts. */
-static void turn(vy_emitter *emitter, uint32_t pass_index, uint32_t is_over)
+static void hand_on(vy_emitter *emitter, uint32_t turn, uint32_t is_over)
 {
     vy_module *m = &emitter->module;
     uint32_t access = emitter->addressing->access | emitter->target->shared_access;
-    uint32_t next = vy_u2c(m, SpvOpIAdd, pass_index, 1);
-    next = vy_emit_flag_word(emitter, next);
-    uint32_t pointer = state_word(emitter, next), zero = vy_const_u32(m, 0);
-    vy_emit_store_word(emitter, pointer, zero, access);
-    uint32_t counts = vy_module_id(m), done = vy_module_id(m);
-    vy_if(m, is_over, done, counts, done);
-    vy_label(m, counts);
-    uint32_t passes = vy_emit_pass(emitter);
-    passes = vy_u2c(m, SpvOpIAdd, passes, 1);
-    uint32_t word = vy_const_u32(m, VY_STATE_PASSES);
-    pointer = state_word(emitter, word);
-    vy_emit_store_word(emitter, pointer, passes, access);
-    vy_jump(m, done);
-    vy_label(m, done);
+    uint32_t next = word_behind(emitter, turn, 1);
+    uint32_t zero = vy_const_u32(m, 0), one = vy_const_u32(m, 1);
+    vy_emit_store_word(emitter, state_word(emitter, next), zero, access);
+    uint32_t passes = vy_emit_counted_pass(emitter, turn);
+    uint32_t more = vy_select_u(m, is_over, zero, one);
+    passes = vy_u2(m, SpvOpIAdd, passes, more);
+    vy_emit_store_word(emitter, count_pointer(emitter, next), passes, access);
 }
 
 uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched)
 {
     vy_module *m = &emitter->module;
     uint32_t access = emitter->addressing->access | emitter->target->shared_access;
-    /* Counted from a multiple of the turns, so that it tells the words of its neighbours. */
-    uint32_t pass_index = vy_emit_push_word(emitter, VY_PUSH_PASS);
-    uint32_t before = vy_u2c(m, SpvOpIAdd, pass_index, VY_STATE_TURNS - 1);
-    before = vy_emit_flag_word(emitter, before);
-    uint32_t pointer = state_word(emitter, before);
-    uint32_t flag = vy_emit_load_word(emitter, pointer, access);
+    uint32_t turn = emitter->wrapper->turn(emitter);
+    uint32_t before = word_behind(emitter, turn, VY_STATE_TURNS - 1);
+    uint32_t flag = vy_emit_load_word(emitter, state_word(emitter, before), access);
     uint32_t is_over = vy_b2c(m, SpvOpIEqual, flag, 0);
-    uint32_t any = vy_emit_push_word(emitter, VY_PUSH_EXECUTION);
-    any = vy_u2(m, SpvOpBitwiseOr, any, launched);
     uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
-    any = vy_u2(m, SpvOpBitwiseOr, any, local);
+    uint32_t any = vy_u2(m, SpvOpBitwiseOr, launched, local);
     uint32_t is_first = vy_b2c(m, SpvOpIEqual, any, 0);
+    is_first = vy_b2(m, SpvOpLogicalAnd, is_first, emitter->wrapper->leads(emitter));
     uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
     vy_if(m, is_first, inside, merge, merge);
     vy_label(m, inside);
-    turn(emitter, pass_index, is_over);
+    hand_on(emitter, turn, is_over);
     vy_jump(m, merge);
     vy_label(m, merge);
     return is_over;
@@ -122,9 +135,11 @@ void vy_emit_end_flag(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
     uint32_t access = emitter->addressing->access | emitter->target->shared_access;
+    uint32_t passes = vy_emit_counted_pass(emitter, emitter->wrapper->turn(emitter));
     for (uint32_t turn = 0; turn < VY_STATE_TURNS; turn++) {
         uint32_t word = vy_const_u32(m, VY_STATE_FLAGS + turn), zero = vy_const_u32(m, 0);
-        uint32_t pointer = state_word(emitter, word);
-        vy_emit_store_word(emitter, pointer, zero, access);
+        vy_emit_store_word(emitter, state_word(emitter, word), zero, access);
+        word = vy_const_u32(m, VY_STATE_PASSES + turn);
+        vy_emit_store_word(emitter, state_word(emitter, word), passes, access);
     }
 }

@@ -61,6 +61,9 @@ uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte)
 
 uint32_t vy_emit_pass(vy_emitter *emitter)
 {
+    if (vy_emit_is_gated(emitter)) {
+        return vy_emit_counted_pass(emitter, emitter->wrapper->turn(emitter));
+    }
     uint32_t base = vy_emit_param_word(emitter, VY_PARAM_PASS_BASE);
     uint32_t index = vy_emit_push_word(emitter, VY_PUSH_PASS);
     return vy_u2(&emitter->module, SpvOpIAdd, base, index);
@@ -154,6 +157,10 @@ static uint32_t make_invocation(vy_emitter *emitter)
 
 static uint32_t make_pass(vy_emitter *emitter)
 {
+    if (vy_emit_is_gated(emitter)) {
+        uint32_t turn = vy_emit_input(emitter, VY_INPUT_TURN);
+        return vy_emit_counted_pass(emitter, turn);
+    }
     uint32_t base = body_word(emitter, VY_PARAM_PASS_BASE);
     uint32_t index = vy_emit_push_word(emitter, VY_PUSH_PASS);
     return vy_u2(&emitter->module, SpvOpIAdd, base, index);
@@ -197,10 +204,8 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
         return body_word(emitter, VY_PARAM_ZERO);
     case VY_INPUT_ELEMENTS:
         return body_word(emitter, VY_PARAM_ELEMENTS);
-    case VY_INPUT_FLAG_WORD: {
-        uint32_t pass_index = vy_emit_push_word(emitter, VY_PUSH_PASS);
-        return vy_emit_flag_word(emitter, pass_index);
-    }
+    case VY_INPUT_TURN:
+        return emitter->wrapper->turn(emitter);
     default:
         return body_word(emitter, VY_PARAM_GROUPS + axis);
     }

@@ -41,13 +41,17 @@
 /* Words of the parameter block: word w is component w % 4 of vector w / 4. Uniform blocks have
  * arrays of vectors everywhere, and of single words only with a feature of their own. */
 enum {
-    VY_PARAM_PASS_BASE = 0,   /* with `until`: a multiple of VY_STATE_TURNS */
+    VY_PARAM_PASS_BASE = 0,   /* first pass of the chunk; not read where the state knows the pass */
     VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
     VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
     VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
     VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
     VY_PARAM_ZERO = 9,        /* 0, which no compiler knows */
-    VY_PARAM_LENGTHS = 16     /* by binding: elements; then the words of the program's params */
+    /* Of the modules that use the state and run one segment, which have a block for each of these:
+     */
+    VY_PARAM_TURN = 10,   /* number of the pass mod VY_STATE_TURNS */
+    VY_PARAM_LEADS = 11,  /* 1 in the first segment execution of a pass, else 0 */
+    VY_PARAM_LENGTHS = 16 /* by binding: elements; then the words of the program's params */
 };
 
 /* Word of the first address, a multiple of 2; an address is its low word, then its high word. */
@@ -134,10 +138,16 @@ enum {
 /* Words of the state, which the modules of programs with `until` use that run one segment. While
  * passes run, element 0 of the flag is word `pass mod VY_STATE_TURNS` of it. A module reads the
  * word of the pass before and does nothing where that is zero; the first segment execution of a
- * pass makes the word of the next pass zero whether it does something or not, and where it does,
- * counts the pass. At the start of a dispatch word 0 is zero, and that of the pass before it is
- * not. */
-enum { VY_STATE_FLAGS = 0, VY_STATE_TURNS = 4, VY_STATE_PASSES = 4, VY_STATE_MODULE_WORDS = 5 };
+ * pass makes the word of the next pass zero whether it does something or not. Beside each word
+ * stands how many passes have run before that one, which the first execution of the pass before
+ * hands on, with one more where it did something: the number of a pass that runs. At the start of a
+ * dispatch word 0 is zero, as is its count, and the word of the pass before it is not. */
+enum {
+    VY_STATE_FLAGS = 0,
+    VY_STATE_TURNS = 4,
+    VY_STATE_PASSES = 4, /* VY_STATE_TURNS */
+    VY_STATE_MODULE_WORDS = VY_STATE_PASSES + VY_STATE_TURNS
+};
 
 /* Words of the records buffer, all zero at the start of a dispatch: the first (pass, execution)
  * that leaves a record claims it by compare-and-exchange of pass + 1, then of execution + 1; only

@@ -42,6 +42,18 @@ static uint32_t push_word(vy_emitter *emitter, uint32_t byte)
     return vy_u1(&emitter->module, SpvOpLoad, variable);
 }
 
+static uint32_t turn(vy_emitter *emitter)
+{
+    uint32_t pass_index = push_word(emitter, VY_PUSH_PASS);
+    return vy_u2c(&emitter->module, SpvOpBitwiseAnd, pass_index, VY_STATE_TURNS - 1);
+}
+
+static uint32_t leads(vy_emitter *emitter)
+{
+    uint32_t step = push_word(emitter, VY_PUSH_EXECUTION);
+    return vy_b2c(&emitter->module, SpvOpIEqual, step, 0);
+}
+
 /* ---- The entry point ------------------------------------------------------------------------- */
 
 typedef struct vy_walk {
@@ -439,4 +451,4 @@ static void emit(vy_emitter *emitter)
 }
 
 const vy_spirv_wrapper vy_spirv_wrapper_persistent = {
-    .emit = emit, .param_word = param_word, .push_word = push_word};
+    .emit = emit, .param_word = param_word, .push_word = push_word, .turn = turn, .leads = leads};

@@ -63,6 +63,18 @@ static uint32_t leave_if(vy_module *m, uint32_t condition)
     return stay;
 }
 
+/* Each turn has a parameter block of its own, and so have the executions behind a pass's first. */
+static uint32_t turn(vy_emitter *emitter)
+{
+    return vy_emit_param_word(emitter, VY_PARAM_TURN);
+}
+
+static uint32_t leads(vy_emitter *emitter)
+{
+    uint32_t word = vy_emit_param_word(emitter, VY_PARAM_LEADS);
+    return vy_b2c(&emitter->module, SpvOpINotEqual, word, 0);
+}
+
 static void emit(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
@@ -87,4 +99,4 @@ static void emit(vy_emitter *emitter)
     vy_wrap_end_entry(emitter, function);
 }
 
-const vy_spirv_wrapper vy_spirv_wrapper_replay = {.emit = emit};
+const vy_spirv_wrapper vy_spirv_wrapper_replay = {.emit = emit, .turn = turn, .leads = leads};

@@ -60,7 +60,9 @@ uint32_t vy_binder_list(const vyre_pipeline *p, const vy_instance *in, uint32_t 
         block.size = VY_GRID_BLOCK_WORDS * sizeof(uint32_t);
         add(infos, writes, &count, VY_GRID_COUNTS, &in->pieces[p->grid_from]);
         add(infos, writes, &count, VY_GRID_STATE, &state);
-        add(infos, writes, &count, VY_GRID_TARGET, &hidden[VY_HIDDEN_PARAMS]);
+        vy_piece target = hidden[VY_HIDDEN_PARAMS];
+        target.size = in->schedule_offset;
+        add(infos, writes, &count, VY_GRID_TARGET, &target);
         add_typed(infos, writes, &count, VY_GRID_BLOCK, &block, block_type);
         return count;
     }

@@ -17,6 +17,7 @@ typedef struct vy_binding_point {
     vy_set_kind set;
     uint32_t lane;
     uint64_t offset;
+    bool is_moved; /* `offset` is all that differs from what is bound already */
 } vy_binding_point;
 
 struct vy_binder {

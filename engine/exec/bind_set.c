@@ -1,5 +1,5 @@
 /* By descriptor sets, one for each lane, written when the buffers change. Parameter blocks have
- * dynamic offsets because drivers bind such buffers faster; theirs are 0. */
+ * dynamic offsets, which choose among those of a lane. */
 #include "engine/exec/bind.h"
 
 #include "engine/exec/run.h"
@@ -81,7 +81,8 @@ static void update(vyre_pipeline *p, vy_instance *in)
 static void bind(vyre_pipeline *p, vy_instance *in, const vy_binding_point *point,
                  VkCommandBuffer commands)
 {
-    static const uint32_t offset = 0;
+    /* The grid's set names its block itself. */
+    uint32_t offset = point->set == VY_SET_PROGRAM ? (uint32_t)point->offset : 0;
     p->device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, point->layout,
                                           0, 1, &in->lanes[point->lane].sets[point->set], 1,
                                           &offset);

@@ -42,6 +42,21 @@ uint64_t vy_instance_block_size(const vyre_pipeline *p)
            vy_tailed_vectors(p->binding_count, vyre_kernel_param_words(p->kernel));
 }
 
+static uint32_t block_count(const vyre_pipeline *p, const vy_instance *in)
+{
+    if (!p->has_until || in->choice.is_whole || in->choice.is_persistent) {
+        return 1;
+    }
+    return in->execution_count > 1 ? 2 * VY_STATE_TURNS : VY_STATE_TURNS;
+}
+
+uint64_t vy_instance_block_offset(const vy_instance *in, uint32_t pass, uint32_t execution)
+{
+    uint32_t block = in->block_count > 1 ? pass % VY_STATE_TURNS : 0;
+    block += in->block_count > VY_STATE_TURNS && execution ? VY_STATE_TURNS : 0;
+    return block * in->block_stride;
+}
+
 uint64_t vy_instance_block_range(const vyre_pipeline *p)
 {
     /* The engine's kernels: the grid's is the largest. */
@@ -392,7 +407,9 @@ static vyre_result grow_blocks(vyre_pipeline *p, vy_instance *in, uint32_t move_
                                vyre_diag *diag)
 {
     vyre_device *d = p->device;
-    in->schedule_offset = align(vy_instance_block_size(p), BLOCK_ALIGNMENT);
+    in->block_count = block_count(p, in);
+    in->block_stride = align(vy_instance_block_size(p), BLOCK_ALIGNMENT);
+    in->schedule_offset = in->block_stride * in->block_count;
     in->grid_offset = align(in->schedule_offset + schedule_size(in), BLOCK_ALIGNMENT);
     in->moves_offset = in->grid_offset;
     if (p->grid_from >= 0) {
@@ -589,7 +606,9 @@ static void write_grid(const vyre_pipeline *p, const vy_instance *in, const vy_j
     vy_grid grid = {.limit = job->shape.most_groups,
                     .volume = p->workgroup[0] * p->workgroup[1] * p->workgroup[2],
                     .length = job->shape.lengths[p->grid_from],
-                    .block_words = vy_shape_block_words(p->kernel),
+                    .block_count = in->block_count,
+                    .block_stride = (uint32_t)(in->block_stride / sizeof(uint32_t)),
+                    .block_words = (uint32_t)(in->schedule_offset / sizeof(uint32_t)),
                     .counts = in->pieces[p->grid_from].address,
                     .state = in->state.address,
                     .block = hidden[VY_HIDDEN_PARAMS].address};
@@ -645,8 +664,13 @@ vyre_result vy_instance_write_blocks(vyre_pipeline *p, vy_instance *in, const vy
     uint64_t base = in->region_size * lane;
     unsigned char *region = (unsigned char *)in->host_block.mapped + base;
     uint32_t *words = (uint32_t *)(void *)region;
-    vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, words);
-    put_addresses(p, in, lane, words);
+    for (uint32_t i = 0; i < in->block_count; i++) {
+        uint32_t *block = words + in->block_stride / sizeof *words * i;
+        vy_shape_fill_block(p->kernel, &job->shape, job->params->params, 0, block);
+        put_addresses(p, in, lane, block);
+        block[VY_PARAM_TURN] = i % VY_STATE_TURNS;
+        block[VY_PARAM_LEADS] = i < VY_STATE_TURNS;
+    }
     if (in->choice.is_persistent) {
         write_tail(p, in, lane, words);
     }

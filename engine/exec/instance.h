@@ -77,10 +77,11 @@ struct vy_instance {
     vy_lane lanes[VY_MAX_LANES];
     uint32_t lane_count;
     VkDescriptorPool pool;
-    /* For each lane: the program's block, the grid's, those of transfers, the state's start. */
+    /* For each lane: the program's blocks, the grid's, those of transfers, the state's start. */
     vy_block host_block;
-    bool is_direct; /* kernels read it where it lies */
-    uint64_t schedule_offset, grid_offset, moves_offset, state_offset, region_size;
+    bool is_direct;       /* kernels read it where it lies */
+    uint32_t block_count; /* the program's: one, or what vy_instance_block_offset chooses from */
+    uint64_t block_stride, schedule_offset, grid_offset, moves_offset, state_offset, region_size;
     bool is_state_direct; /* the host writes its start where it lies */
     vy_block state, records, spill, upload, readback, crumbs, sync;
     vy_block own[VYRE_MAX_BUFFERS]; /* borrowed and scratch buffers */
@@ -128,6 +129,9 @@ uint64_t vy_instance_move_offset(const vy_instance *instance, uint32_t block);
  * blocks, which is what a set of the address form binds from any offset on. */
 uint64_t vy_instance_block_size(const vyre_pipeline *pipeline);
 uint64_t vy_instance_block_range(const vyre_pipeline *pipeline);
+/* Where in a lane's region the program's block lies for an execution of a pass: with `until` each
+ * of VY_STATE_TURNS passes has one, and another one for the executions behind its first. */
+uint64_t vy_instance_block_offset(const vy_instance *instance, uint32_t pass, uint32_t execution);
 vy_piece vy_block_piece(const vy_block *block);
 /* The hidden buffers, in the order of VY_HIDDEN_*; the block is that of a lane. */
 void vy_instance_hidden(const vyre_pipeline *pipeline, const vy_instance *instance, uint32_t lane,

@@ -124,8 +124,9 @@ static void put_address(uint32_t *words, uint32_t first, uint32_t index, VkDevic
 
 void vy_grid_fill_block(const vy_grid *g, uint32_t *words)
 {
-    uint32_t addresses = vy_param_addresses(3, 5);
-    const uint32_t params[5] = {g->limit, g->volume, g->most[0], g->most[1], g->most[2]};
+    uint32_t addresses = vy_param_addresses(3, 7);
+    const uint32_t params[7] = {g->limit,   g->block_count, g->block_stride, g->volume,
+                                g->most[0], g->most[1],     g->most[2]};
     fill_grid(1, 1, VY_GRID_BLOCK_WORDS, words);
     words[VY_PARAM_LENGTHS + VY_GRID_COUNTS] = g->length;
     words[VY_PARAM_LENGTHS + VY_GRID_STATE] = VY_STATE_WORDS;

@@ -20,14 +20,19 @@ enum {
                                                  the flag zero */
     VY_STATE_WORDS
 };
-/* Which flag word of the state is that of a dispatch's n-th pass. */
+/* Which flag word of the state is that of a dispatch's n-th pass; which word says how many passes
+ * have run before it. */
 static inline uint32_t vy_state_flag(uint32_t pass)
 {
     return VY_STATE_FLAGS + pass % VY_STATE_TURNS;
 }
+static inline uint32_t vy_state_passes(uint32_t pass)
+{
+    return VY_STATE_PASSES + pass % VY_STATE_TURNS;
+}
 
 /* Words of the parameter blocks, with those addresses that are read. */
-#define VY_GRID_BLOCK_WORDS   36u
+#define VY_GRID_BLOCK_WORDS   40u
 #define VY_MOVE_BLOCK_WORDS   28u
 #define VY_GATHER_BLOCK_WORDS 32u
 
@@ -59,8 +64,9 @@ vyre_result vy_engine_gather_prepare(vyre_device *device, const vy_binder *binde
 /* What the kernel of a program's grid reads: `limit` workgroups may run, of `volume` invocations.
  * Addresses are 0 in the descriptor forms. */
 typedef struct vy_grid {
-    uint32_t limit, volume, length, block_words;
-    uint32_t most[3]; /* maxComputeWorkGroupCount */
+    uint32_t limit, volume, length;
+    uint32_t block_count, block_stride, block_words; /* words apart; words of all */
+    uint32_t most[3];                                /* maxComputeWorkGroupCount */
     VkDeviceAddress counts, state, block;
 } vy_grid;
 void vy_grid_fill_block(const vy_grid *grid, uint32_t *out_words);

@@ -27,7 +27,7 @@ static inline uint32_t vy_move_pieces(uint64_t size)
 }
 
 /* The state's copies of the lanes lie at the start of the readback memory. */
-#define VY_STATE_STRIDE 64u
+#define VY_STATE_STRIDE 128u
 
 /* From that flag word. */
 vy_command vy_moves_flag(const vy_moves *moves, uint32_t turn);

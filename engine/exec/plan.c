@@ -196,8 +196,8 @@ static void order(planner *p, const use *uses, uint32_t count)
     }
 }
 
-#define ALL_STATE                                                                                  \
-    (BIT(VY_MEM_STATE) | (BIT(VY_STATE_TURNS) - 1) << VY_MEM_FLAGS | BIT(VY_MEM_PASSES))
+#define ALL_TURNS (BIT(VY_STATE_TURNS) - 1)
+#define ALL_STATE (BIT(VY_MEM_STATE) | ALL_TURNS << VY_MEM_FLAGS | ALL_TURNS << VY_MEM_PASSES)
 
 /* A binding's bit with those that share its memory; the state with its parts. */
 static uint64_t spread(const planner *p, uint32_t memory)
@@ -264,15 +264,20 @@ static uint64_t flag_word(uint32_t turn)
     return BIT(VY_MEM_FLAGS + turn % VY_STATE_TURNS);
 }
 
+static uint64_t count_word(uint32_t turn)
+{
+    return BIT(VY_MEM_PASSES + turn % VY_STATE_TURNS);
+}
+
 /* What codegen/spirv/emit_flag.c makes of the flag. */
 static void add_flag(uint32_t execution, uint32_t turn, vy_touch *touch)
 {
     const uint64_t flag = BIT(VY_MEM_FLAG);
     touch->reads |= touch->reads & flag ? flag_word(turn) : 0;
     touch->writes |= touch->writes & flag ? flag_word(turn) : 0;
-    touch->reads = (touch->reads & ~flag) | flag_word(turn + VY_STATE_TURNS - 1);
+    touch->reads = (touch->reads & ~flag) | flag_word(turn + VY_STATE_TURNS - 1) | count_word(turn);
     touch->writes &= ~flag;
-    touch->writes |= execution == 0 ? flag_word(turn + 1) | BIT(VY_MEM_PASSES) : 0;
+    touch->writes |= execution == 0 ? flag_word(turn + 1) | count_word(turn + 1) : 0;
 }
 
 vy_touch vy_chunk_touch(const vy_chunk_input *in, uint32_t execution, uint32_t pass)

@@ -23,8 +23,8 @@ enum {
     VY_MEM_CRUMBS = 29,
     VY_MEM_STATE_START = 30, /* of the host block: what STATE is at first */
     VY_MEM_FLAGS = 31,       /* VY_STATE_TURNS of them: the state's flag words */
-    VY_MEM_PASSES = VY_MEM_FLAGS + VY_STATE_TURNS,
-    VY_MEM_SYNC,         /* where workgroups that stay meet */
+    VY_MEM_PASSES = VY_MEM_FLAGS + VY_STATE_TURNS, /* likewise: the counts beside them */
+    VY_MEM_SYNC = VY_MEM_PASSES + VY_STATE_TURNS,  /* where workgroups that stay meet */
     VY_MEM_FLAG = 61,    /* of these masks: what the flag is in the pass */
     VY_MEM_RECORDS = 62, /* as in vy_kernel_segment's masks */
     VY_MEM_SPILL = 63,

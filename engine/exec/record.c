@@ -64,8 +64,9 @@ static vy_piece resolve(const recorder *r, uint32_t memory)
 static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_set_kind set,
                  uint64_t offset)
 {
-    if (r->bound_point.layout != layout || r->bound_point.offset != offset) {
-        r->bound_point = (vy_binding_point){layout, set, r->lane, offset};
+    bool is_other = r->bound_point.layout != layout;
+    if (is_other || r->bound_point.offset != offset) {
+        r->bound_point = (vy_binding_point){layout, set, r->lane, offset, !is_other};
         r->instance->binder->bind(r->pipeline, r->instance, &r->bound_point, r->commands);
     }
     if (r->bound != pipeline) {
@@ -137,7 +138,8 @@ static void record_dispatch(recorder *r, const vy_command *command)
     const vy_execution *execution = &in->executions[command->execution];
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
     begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
-    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM, 0);
+    bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM,
+         vy_instance_block_offset(in, command->pass, command->execution));
     push(r, layout, vy_pipeline_push_words(p, in->choice, execution->segment), command, execution);
     if (command->kind == VY_COMMAND_DISPATCH) {
         const uint32_t *left_out = execution->left_out;

@@ -546,7 +546,7 @@ vyre_result vyre_recording_report(vyre_recording *r, vyre_report *out_report, vy
         report.passes = 1;
         report.convergence = VYRE_CONVERGENCE_YES;
     } else if (r->pipeline->has_until) {
-        report.passes = state[VY_STATE_PASSES];
+        report.passes = state[vy_state_passes(r->job.shape.passes)];
         bool has_converged = state[vy_state_flag(r->job.shape.passes - 1)] == 0;
         report.convergence = has_converged ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report.passes_saved = r->job.shape.passes - report.passes;

@@ -544,6 +544,7 @@ static vyre_result read_ticks(vy_replay *r, const vy_recorded *c, bool ran, vyre
 static void look_at_state(vy_replay *r, const vy_flight *flight, const vy_chunk_key *key)
 {
     bool ends_pass = key->first + key->count == r->instance->dispatch_count;
+    r->passes = r->state[is_whole(r) ? VY_STATE_PASSES : vy_state_passes(key->flag + 1)];
     if (is_whole(r)) {
         r->has_converged = r->state[VY_STATE_CONVERGED] != 0;
     } else if (has_until(r) && ends_pass) {
@@ -557,7 +558,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
 {
     vy_flight *flight = &r->flights[lane];
     const vy_recorded *c = &r->instance->recorded[flight->recorded];
-    uint32_t passes_before = r->state[VY_STATE_PASSES];
+    uint32_t passes_before = r->passes;
     vyre_result code = VYRE_OK;
     flight->is_busy = false;
     if (flight->passes > 0 && r->pipeline->has_state) {
@@ -578,7 +579,7 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     r->launches += (is_whole(r) || is_persistent(r)) && flight->passes > 0;
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
-    bool ran = flight->passes > 0 && (!has_until(r) || r->state[VY_STATE_PASSES] > passes_before);
+    bool ran = flight->passes > 0 && (!has_until(r) || r->passes > passes_before);
     if (c->key.is_timed && (ran || flight->has_epilogue)) {
         code = read_ticks(r, c, ran, diag);
     }
@@ -644,7 +645,7 @@ void vy_replay_fill_report(const vy_replay *r, vyre_report *report)
         report->passes = 1;
         report->convergence = VYRE_CONVERGENCE_YES;
     } else if (has_until(r)) {
-        report->passes = r->state[VY_STATE_PASSES];
+        report->passes = r->passes;
         report->convergence = r->has_converged ? VYRE_CONVERGENCE_YES : VYRE_CONVERGENCE_LIMIT;
         report->passes_saved = r->limit - report->passes;
     }

@@ -36,6 +36,7 @@ typedef struct vy_replay {
     bool has_converged; /* as far as the host has seen */
     uint64_t last_value;
     uint32_t state[VY_STATE_WORDS]; /* the newest that the host has seen */
+    uint32_t passes;                /* that it says have run */
     bool has_first;
     uint64_t first_tick, first_dispatch_tick, last_dispatch_tick, last_tick;
     /* The host's semaphores and command buffers, for the first and the last submission. */

@@ -43,7 +43,7 @@ static void read_passes(const vyre_sequence *s, vyre_report *report)
         if (vy_sequence_is_counted(r)) {
             memcpy(state, states, sizeof state);
             states += VY_SEQUENCE_STATE_SIZE;
-            passes = has_until ? state[VY_STATE_PASSES] : limit;
+            passes = has_until ? state[vy_state_passes(limit)] : limit;
             has_converged = state[vy_state_flag(limit - 1)] == 0;
             vyre_report step = {.is_folded = 0};
             vy_report_grid(r->pipeline, state, &step);

@@ -42,7 +42,6 @@ typedef struct fixture {
     vyre_target target;
     uint32_t slots[SLOTS][64];
     vyre_interface interface;
-    uint32_t pass; /* in its chunk, counted from a multiple of the turns */
     uint32_t execution;
     bool is_folded;
 } fixture;
@@ -100,16 +99,28 @@ static module compile(fixture *f, uint32_t segment, bool is_whole)
     return made;
 }
 
-/* As the engine leaves the state behind the pass before: `flag` is what that left. */
-static void set_state(fixture *f, uint32_t base, uint32_t pass, uint32_t flag)
+static uint32_t *flag_of(fixture *f, uint32_t pass)
 {
-    uint32_t *state = f->slots[STATE];
-    f->pass = pass;
+    return &f->slots[STATE][VY_STATE_FLAGS + pass % VY_STATE_TURNS];
+}
+
+static uint32_t *count_of(fixture *f, uint32_t pass)
+{
+    return &f->slots[STATE][VY_STATE_PASSES + pass % VY_STATE_TURNS];
+}
+
+/* As the engine leaves the state behind the pass before: `flag` is what that left, and `count` how
+ * many have run. */
+static void set_state(fixture *f, uint32_t count, uint32_t pass, uint32_t flag)
+{
     memset(f->slots, 0, sizeof f->slots);
-    f->slots[PARAMS][VY_PARAM_PASS_BASE] = base;
-    state[(pass + VY_STATE_TURNS - 1) % VY_STATE_TURNS] = flag;
-    state[(pass + 1) % VY_STATE_TURNS] = 99; /* of three passes ago */
-    state[VY_STATE_PASSES] = 1000;
+    f->slots[PARAMS][VY_PARAM_PASS_BASE] = 77; /* which is not looked at */
+    f->slots[PARAMS][VY_PARAM_TURN] = pass % VY_STATE_TURNS;
+    f->slots[PARAMS][VY_PARAM_LEADS] = f->execution == 0;
+    *flag_of(f, pass + VY_STATE_TURNS - 1) = flag;
+    *flag_of(f, pass + 1) = 99; /* of three passes ago */
+    *count_of(f, pass) = count;
+    *count_of(f, pass + 1) = 1000;
     for (uint32_t i = 0; i < 8; i++) {
         f->slots[A][i] = 500 + i;
         f->slots[F][i] = 40 + i;
@@ -137,8 +148,7 @@ static void run(fixture *f, uint32_t segment, uint32_t flag_length, uint32_t n)
         }
     }
     m.block_at = f->interface == VYRE_INTERFACE_ADDRESS ? PARAMS - VY_ADDRESS_BLOCK : 0;
-    m.push[VY_PUSH_PASS / 4] = f->pass;
-    m.push[VY_PUSH_EXECUTION / 4] = f->execution;
+    m.push[VY_PUSH_PASS / 4] = m.push[VY_PUSH_EXECUTION / 4] = 55; /* nor is this */
     m.has_spec[VY_SPEC_FOLDED] = true;
     m.spec[VY_SPEC_FOLDED] = f->is_folded;
     m.launched[0] = f->is_folded ? 3 : 2;
@@ -159,17 +169,17 @@ static void test_gate_lets_a_pass_run_where_the_one_before_set_its_flag(void **s
     fixture f;
     start(&f, VYRE_TARGET_VULKAN_1_3);
     for (uint32_t i = 0; i < 4 * 8; i++) {
-        uint32_t pass = i % 8, base = 4 * (i % 3);
+        uint32_t pass = i % 8, count = 4 * (i % 3) + i;
         f.interface = i & 8 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
         f.is_folded = i >= 16;
         f.execution = 0;
-        set_state(&f, base, pass, i % 5 + 1);
+        set_state(&f, count, pass, i % 5 + 1);
         run(&f, 0, 2, 0);
-        const uint32_t *words = f.slots[STATE];
-        assert_int_equal(words[pass % VY_STATE_TURNS], 7);
-        assert_int_equal(words[(pass + 1) % VY_STATE_TURNS], 0); /* made ready for the next */
-        assert_int_equal(words[(pass + 3) % VY_STATE_TURNS], i % 5 + 1);
-        assert_int_equal(words[VY_STATE_PASSES], base + pass + 1);
+        assert_int_equal(*flag_of(&f, pass), 7);
+        assert_int_equal(*flag_of(&f, pass + 1), 0); /* made ready for the next */
+        assert_int_equal(*flag_of(&f, pass + 3), i % 5 + 1);
+        assert_int_equal(*count_of(&f, pass), count);
+        assert_int_equal(*count_of(&f, pass + 1), count + 1);
         assert_int_equal(f.slots[A][0], 1); /* the word was zero before */
         assert_int_equal(f.slots[A][7], 8);
         assert_int_equal(f.slots[F][0], 40); /* nobody touches the buffer's own */
@@ -191,7 +201,8 @@ static void test_gate_keeps_what_comes_behind_the_end_from_running(void **state)
         run(&f, i / 8, 4, i % 2);
         /* The first execution hands the end on, and that is all. */
         if (f.execution == 0) {
-            before.slots[STATE][(pass + 1) % VY_STATE_TURNS] = 0;
+            *flag_of(&before, pass + 1) = 0;
+            *count_of(&before, pass + 1) = 8;
         }
         assert_memory_equal(f.slots[STATE], before.slots[STATE], sizeof f.slots[STATE]);
         assert_memory_equal(f.slots[A], before.slots[A], sizeof f.slots[A]);
@@ -212,7 +223,7 @@ static void test_later_executions_leave_the_next_pass_alone(void **state)
         run(&f, 1, 2, 0);
         assert_int_equal(f.slots[STATE][2], 8 * 3); /* eight invocations add three */
         assert_int_equal(f.slots[STATE][3], 99);
-        assert_int_equal(f.slots[STATE][VY_STATE_PASSES], 1000);
+        assert_int_equal(*count_of(&f, 3), 1000);
         assert_int_equal(f.slots[A][7], 7 * 3 + 41); /* f[1] is in the buffer */
         assert_int_equal(f.slots[F][0], 40);
         /* A flag without elements is never set, whatever lies in the word. */
@@ -318,8 +329,9 @@ static void test_state_is_shared_between_dispatches(void **state)
         uint32_t variable = binding_in(&m, STATE);
         assert_false(
             judge_is_decorated(m.words, m.count, variable, SpvDecorationNonWritable, NULL));
-        /* The gate's load, the word of the next pass, the count, and what the body does plainly. */
-        assert_int_equal(count_shared(&m, variable), s == 1 ? 3 : 5);
+        /* The gate's load, the word of the next pass, both counts, and what the body does plainly.
+         */
+        assert_int_equal(count_shared(&m, variable), s == 1 ? 4 : 6);
     }
     finish(&f);
     /* Without that memory model: where invocations of the segment speak through the flag. */
