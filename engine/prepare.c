@@ -122,7 +122,7 @@ static vyre_result create_parts(vyre_pipeline *p, vyre_diag *diag)
     for (uint32_t b = 0; b < p->binding_count; b++) {
         p->used_bindings |= (uint64_t)1 << b;
     }
-    for (uint32_t h = VY_HIDDEN_RECORDS; h < VY_HIDDEN_COUNT; h++) {
+    for (uint32_t h = VY_HIDDEN_STATE; h < VY_HIDDEN_COUNT; h++) {
         if (vy_limits_has_hidden(p->kernel, h)) {
             p->used_bindings |= (uint64_t)1 << (p->binding_count + h);
         }

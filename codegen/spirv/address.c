@@ -2,8 +2,8 @@
  * block, the parameter block and the push constants. */
 #include "codegen/spirv/emit.h"
 
-static const char *const hidden_names[VY_HIDDEN_COUNT] = {"vy_params", "vy_records", "vy_spill",
-                                                          "vy_tables", "vy_state"};
+static const char *const hidden_names[VY_HIDDEN_COUNT] = {"vy_params", "vy_state", "vy_records",
+                                                          "vy_spill", "vy_tables"};
 
 bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot)
 {

@@ -53,7 +53,7 @@ static uint32_t load_address(vy_emitter *emitter, uint32_t slot)
     vy_module *m = &emitter->module;
     const vyre_program *program = emitter->ssa->program;
     uint32_t bindings = program->binding_count, pair = address_type(emitter);
-    uint32_t rank = slot < bindings ? slot : slot - VY_HIDDEN_RECORDS;
+    uint32_t rank = slot < bindings ? slot : slot - VY_HIDDEN_STATE;
     uint32_t first = vy_param_addresses(bindings, program->param_words) + 2 * rank;
     uint32_t low = vy_emit_param_word(emitter, first);
     uint32_t high = vy_emit_param_word(emitter, first + 1);

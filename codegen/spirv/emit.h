@@ -393,8 +393,8 @@ bool vy_emit_is_flag(const vy_emitter *emitter, uint32_t buffer);
 bool vy_emit_is_gated(const vy_emitter *emitter);
 uint32_t vy_emit_counted_pass(vy_emitter *emitter, uint32_t turn);
 /* In the entry point's first block, by all: whether the fixpoint is over, a bool that is the same
- * for all of a dispatch. `launched`: linear number of the workgroup. */
-uint32_t vy_emit_gate(vy_emitter *emitter, uint32_t launched);
+ * for all of a dispatch. */
+uint32_t vy_emit_gate(vy_emitter *emitter);
 /* By one invocation, where the fixpoint is over: all that come later see it. */
 void vy_emit_end_flag(vy_emitter *emitter);
 

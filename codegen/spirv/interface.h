@@ -20,10 +20,10 @@
 #include "vyre/program.h" /* VYRE_MAX_HOST_LOOPS */
 
 #define VY_HIDDEN_PARAMS  0u
-#define VY_HIDDEN_RECORDS 1u
-#define VY_HIDDEN_SPILL   2u
-#define VY_HIDDEN_TABLES  3u
-#define VY_HIDDEN_STATE   4u
+#define VY_HIDDEN_STATE   1u
+#define VY_HIDDEN_RECORDS 2u
+#define VY_HIDDEN_SPILL   3u
+#define VY_HIDDEN_TABLES  4u
 #define VY_HIDDEN_COUNT   5u
 
 /* Slots of the module of the strategy PERSISTENT alone, in the address form: the word that its
@@ -39,19 +39,21 @@
 #define VY_ADDRESS_BLOCK 0u
 
 /* Words of the parameter block: word w is component w % 4 of vector w / 4. Uniform blocks have
- * arrays of vectors everywhere, and of single words only with a feature of their own. */
+ * arrays of vectors everywhere, and of single words only with a feature of their own. What most
+ * modules read begins at byte 64, so that small programs find it in one line of a device's cache
+ * for constants. */
 enum {
     VY_PARAM_PASS_BASE = 0,   /* first pass of the chunk; not read where the state knows the pass */
     VY_PARAM_GROUPS = 1,      /* 3: logical workgroups in x, y, z */
-    VY_PARAM_ELEMENTS = 4,    /* 3: invocations that run, in a workgroup-agnostic program */
-    VY_PARAM_GROUP_TOTAL = 7, /* product of the three */
-    VY_PARAM_INVOCATIONS = 8, /* group total x workgroup volume: stride of the spill slots */
-    VY_PARAM_ZERO = 9,        /* 0, which no compiler knows */
+    VY_PARAM_GROUP_TOTAL = 4, /* product of the three */
+    VY_PARAM_INVOCATIONS = 5, /* group total x workgroup volume: stride of the spill slots */
+    VY_PARAM_ZERO = 6,        /* 0, which no compiler knows */
+    VY_PARAM_ELEMENTS = 16,   /* 3: invocations that run, in a workgroup-agnostic program */
     /* Of the modules that use the state and run one segment, which have a block for each of these:
      */
-    VY_PARAM_TURN = 10,   /* number of the pass mod VY_STATE_TURNS */
-    VY_PARAM_LEADS = 11,  /* 1 in the first segment execution of a pass, else 0 */
-    VY_PARAM_LENGTHS = 16 /* by binding: elements; then the words of the program's params */
+    VY_PARAM_TURN = 19,   /* number of the pass mod VY_STATE_TURNS */
+    VY_PARAM_LEADS = 20,  /* 1 in the first segment execution of a pass, else 0 */
+    VY_PARAM_LENGTHS = 22 /* by binding: elements; then the words of the program's params */
 };
 
 /* Word of the first address, a multiple of 2; an address is its low word, then its high word. */
@@ -60,7 +62,7 @@ static inline uint32_t vy_param_addresses(uint32_t binding_count, uint32_t param
     return (VY_PARAM_LENGTHS + binding_count + param_words + 1) / 2 * 2;
 }
 /* Words of the whole block, in both forms: behind the bindings' addresses those of the hidden
- * buffers, from VY_HIDDEN_RECORDS on. */
+ * buffers, from VY_HIDDEN_STATE on. */
 static inline uint32_t vy_param_words(uint32_t binding_count, uint32_t param_words)
 {
     return vy_param_addresses(binding_count, param_words) +

@@ -375,7 +375,7 @@ static uint32_t look_at_flag(vy_emitter *emitter, const vy_walk *w, uint32_t bef
     uint32_t is_first = vy_b2(m, SpvOpIEqual, step, w->begin);
     vy_if(m, is_first, looks, merge, merge);
     vy_label(m, looks);
-    uint32_t is_over = vy_emit_gate(emitter, w->first);
+    uint32_t is_over = vy_emit_gate(emitter);
     vy_jump(m, seen);
     vy_label(m, seen);
     uint32_t is_one = vy_b2c(m, SpvOpIEqual, w->first, 0);

@@ -87,7 +87,7 @@ static void emit(vy_emitter *emitter)
             leaves = vy_b2(m, SpvOpLogicalOr, leaves, beyond);
         }
         if (emitter->ssa->program->until) {
-            uint32_t is_over = vy_emit_gate(emitter, launch.launched);
+            uint32_t is_over = vy_emit_gate(emitter);
             leaves = vy_b2(m, SpvOpLogicalOr, leaves, is_over);
         }
         uint32_t block = leave_if(m, leaves);

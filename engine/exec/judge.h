@@ -32,9 +32,9 @@ static inline uint32_t vy_state_passes(uint32_t pass)
 }
 
 /* Words of the parameter blocks, with those addresses that are read. */
-#define VY_GRID_BLOCK_WORDS   40u
-#define VY_MOVE_BLOCK_WORDS   28u
-#define VY_GATHER_BLOCK_WORDS 32u
+#define VY_GRID_BLOCK_WORDS   48u
+#define VY_MOVE_BLOCK_WORDS   36u
+#define VY_GATHER_BLOCK_WORDS 40u
 
 /* What is made for each way of binding. */
 typedef struct vy_judge {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BLOCK_WORDS (4u * VECTORS)
-#define VECTORS     6u /* vy_param_vectors(1, 0) */
+#define VECTORS     9u /* vy_param_vectors(1, 0) */
 /* More than any device asks of a binding's offset. */
 #define BLOCK_ALIGNMENT 256u
 

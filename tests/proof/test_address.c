@@ -356,7 +356,7 @@ static void test_fill_writes_the_elements_that_are_there(void **state)
     static const uint32_t lengths[] = {0, 1, 7, 11, 12, 13}, elements[] = {0, 1, 5, 11, 12, 20};
     uint32_t count;
     const uint32_t *words = vy_kernel_fill(&count);
-    assert_int_equal(vy_param_addresses(1, 1), 18);
+    assert_int_equal(vy_param_addresses(1, 1), 24);
     for (uint32_t i = 0; i < 36; i++) {
         uint32_t length = lengths[i / 6], limit = elements[i % 6];
         world w = make_ranges(1);
@@ -377,7 +377,7 @@ static void test_copy_takes_what_both_have(void **state)
     static const uint32_t lengths[] = {0, 1, 7, 12, 15};
     uint32_t count;
     const uint32_t *words = vy_kernel_copy(&count);
-    assert_int_equal(vy_param_addresses(2, 0), 18);
+    assert_int_equal(vy_param_addresses(2, 0), 24);
     for (uint32_t i = 0; i < 25; i++) {
         uint32_t source = lengths[i / 5], target = lengths[i % 5];
         for (uint32_t limit = 10; limit < 13; limit++) {

@@ -16,8 +16,8 @@
 #include <spirv/unified1/spirv.h>
 
 /* Bindings: a, f, then the hidden ones. */
-enum { A, F, PARAMS, RECORDS, SPILL, TABLES, STATE, SLOTS };
-_Static_assert(STATE == PARAMS + VY_HIDDEN_STATE, "the state comes last");
+enum { A, F, PARAMS, STATE, RECORDS, SPILL, TABLES, SLOTS };
+_Static_assert(STATE == PARAMS + VY_HIDDEN_STATE, "the state comes first");
 
 static const char text[] = "program flagged\nworkgroup 4\nfixpoint 9 until f\n"
                            "inout a : u32[]\ninout f : u32[]\nparam n : u32\n"

@@ -45,8 +45,14 @@ static void rig_start(rig *r)
         r->m.buffers[i].count = OUT_COUNT;
         r->params[VY_PARAM_LENGTHS + i] = OUT_COUNT;
     }
-    uint32_t *hidden[VY_HIDDEN_COUNT] = {r->params, r->records, r->spill, r->tables};
-    const uint32_t sizes[VY_HIDDEN_COUNT] = {64, 16, 64, 128};
+    uint32_t *hidden[VY_HIDDEN_COUNT] = {[VY_HIDDEN_PARAMS] = r->params,
+                                         [VY_HIDDEN_RECORDS] = r->records,
+                                         [VY_HIDDEN_SPILL] = r->spill,
+                                         [VY_HIDDEN_TABLES] = r->tables};
+    const uint32_t sizes[VY_HIDDEN_COUNT] = {[VY_HIDDEN_PARAMS] = 64,
+                                             [VY_HIDDEN_RECORDS] = 16,
+                                             [VY_HIDDEN_SPILL] = 64,
+                                             [VY_HIDDEN_TABLES] = 128};
     for (uint32_t i = 0; i < VY_HIDDEN_COUNT; i++) {
         r->m.buffers[count + i].words = hidden[i];
         r->m.buffers[count + i].count = sizes[i];

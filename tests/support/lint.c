@@ -133,7 +133,7 @@ static uint32_t addressed_binding(lint *l, uint32_t id)
         return UINT32_MAX;
     }
     uint32_t rank = (low - first) / 2;
-    return rank < bindings ? rank : rank + VY_HIDDEN_RECORDS;
+    return rank < bindings ? rank : rank + VY_HIDDEN_STATE;
 }
 
 /* The address whose word `part` a sum begins with, or 0. */

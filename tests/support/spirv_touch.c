@@ -16,9 +16,9 @@ typedef struct origin {
     kind in;
     bool is_value;
     uint32_t root, at, offset;
-    /* A value: what was added to it, and the mask that was put on the sum, 0: none. A pointer: as
-     * spirv_touch's. */
-    uint32_t sum, mask, turn;
+    /* A value: what was added to it, the mask that was put on the sum, 0: none, and what was added
+     * to that. A pointer: as spirv_touch's. */
+    uint32_t sum, mask, rest, turn;
 } origin;
 
 typedef struct type {
@@ -43,7 +43,8 @@ typedef struct reader {
 static bool same(origin a, origin b)
 {
     return a.in == b.in && a.is_value == b.is_value && a.root == b.root && a.at == b.at &&
-           a.offset == b.offset && a.sum == b.sum && a.mask == b.mask && a.turn == b.turn;
+           a.offset == b.offset && a.sum == b.sum && a.mask == b.mask && a.rest == b.rest &&
+           a.turn == b.turn;
 }
 
 /* Two words of one address are one origin: the lower. */
@@ -171,6 +172,11 @@ static origin as_pointer(origin o)
     return (origin){.in = o.in == NOTHING ? NOTHING : LOST};
 }
 
+static bool is_turn(const origin *o)
+{
+    return o->in == BLOCK && o->is_value && o->offset == 4 * VY_PARAM_TURN;
+}
+
 static void chain(reader *r, const uint32_t *w, bool has_element)
 {
     uint32_t length = w[0] >> 16, first = has_element ? 5 : 4;
@@ -184,10 +190,10 @@ static void chain(reader *r, const uint32_t *w, bool has_element)
         uint32_t bytes = step(r, &type_id, w[i]);
         o.offset = bytes == DYNAMIC || o.offset == DYNAMIC ? DYNAMIC : o.offset + bytes;
     }
-    bool is_turn = last.in == PUSH && last.is_value && last.offset == VY_PUSH_PASS &&
-                   last.mask == VY_STATE_TURNS - 1;
-    if (is_turn && (o.in == DESCRIPTOR || o.in == BEHIND)) {
-        o.turn = 1 + last.sum % VY_STATE_TURNS;
+    if (is_turn(&last) && (o.in == DESCRIPTOR || o.in == BEHIND)) {
+        /* Without a mask nothing leads beyond the four of the turns. */
+        uint32_t rest = last.mask ? last.rest : last.sum;
+        o.turn = 1 + (last.mask ? last.sum % VY_STATE_TURNS : 0) + rest;
     }
     set(r, w[2], o);
 }
@@ -301,13 +307,15 @@ static void follow(reader *r, const uint32_t *w, uint32_t function)
         }
         break;
     case SpvOpShiftLeftLogical:
-    case SpvOpIAdd: /* an address and what is added to it, or a pushed word */
+    case SpvOpIAdd: /* an address and what is added to it, or the turn */
     case SpvOpBitwiseAnd: {
         origin o = get(r, w[3]);
         uint32_t number = w[4] < r->bound ? r->constants[w[4]] : DYNAMIC;
-        if (o.in == PUSH && o.is_value && !o.mask && number != DYNAMIC) {
-            o.sum += opcode == SpvOpIAdd ? number : 0;
-            o.mask = opcode == SpvOpIAdd ? 0 : number;
+        if (is_turn(&o) && number != DYNAMIC && opcode == SpvOpIAdd) {
+            *(o.mask ? &o.rest : &o.sum) += number;
+            set(r, w[2], o);
+        } else if (is_turn(&o) && number == VY_STATE_TURNS - 1 && opcode == SpvOpBitwiseAnd) {
+            o.mask = number;
             set(r, w[2], o);
         } else if (opcode == SpvOpIAdd) {
             set(r, w[2], o);
@@ -419,21 +427,18 @@ static void find_states(spirv_touches *list)
     }
 }
 
-bool spirv_state_range(const spirv_touch *t, const unsigned char *push, uint64_t *out_begin,
+bool spirv_state_range(const spirv_touch *t, uint32_t turn, uint32_t leads, uint64_t *out_begin,
                        uint64_t *out_end)
 {
-    uint32_t pass = 0, execution = 0;
-    memcpy(&pass, push + VY_PUSH_PASS, sizeof pass);
-    memcpy(&execution, push + VY_PUSH_EXECUTION, sizeof execution);
     *out_begin = t->begin;
     *out_end = t->end;
+    uint32_t sum = t->turn ? (t->turn - 1) % VY_STATE_TURNS : 0;
     if (t->turn) {
-        *out_begin = 4 * (uint64_t)((pass + t->turn - 1) % VY_STATE_TURNS);
+        *out_begin = 4 * (uint64_t)((turn + sum) % VY_STATE_TURNS + t->turn - 1 - sum);
         *out_end = *out_begin + 4;
     }
-    /* The next pass's word, and the count of passes: by the first execution alone. */
-    bool is_by_first = t->writes && (t->turn == 2 || t->turn == 0);
-    return !is_by_first || execution == 0;
+    /* What belongs to the next pass: by the first execution alone. */
+    return !(t->writes && sum == 1) || leads;
 }
 
 bool spirv_touches_read(const uint32_t *words, size_t word_count, spirv_touches *out)

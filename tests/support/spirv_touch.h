@@ -20,7 +20,8 @@ typedef struct spirv_touch {
     /* BLOCK, and state: bytes from `begin` to `end` are touched; `end` UINT32_MAX: nobody knows. */
     uint32_t begin, end;
     /* Of the state of a fixpoint, which words with turns are found in: 0, or 1 more than what is
-     * added to the pass that is pushed to know the word, which is one of four. */
+     * added to the turn, which the parameter block tells, to know the word of four, and 4 more than
+     * that where these are the second four. */
     bool is_state;
     uint32_t turn;
 } spirv_touch;
@@ -33,8 +34,9 @@ typedef struct spirv_touches {
     spirv_touch list[SPIRV_MAX_TOUCHES];
 } spirv_touches;
 
-/* Of the state, by the push constants: which bytes are touched. false: none, in this dispatch. */
-bool spirv_state_range(const spirv_touch *touch, const unsigned char *push, uint64_t *out_begin,
+/* Of the state, by the parameter block's words TURN and LEADS: which bytes are touched. false:
+ * none, in this dispatch. */
+bool spirv_state_range(const spirv_touch *touch, uint32_t turn, uint32_t leads, uint64_t *out_begin,
                        uint64_t *out_end);
 
 /* false: not a module, or out of memory. */

@@ -98,10 +98,6 @@ static VKAPI_ATTR void VKAPI_CALL wrap_vkCmdPushConstants(VkCommandBuffer comman
 {
     layer_lock();
     layer_count_call("vkCmdPushConstants");
-    layer_stream *s = layer_stream_of(commands);
-    if (s && offset + size <= sizeof s->push) {
-        memcpy(s->push + offset, values, size);
-    }
     layer_unlock();
     layer_below.vkCmdPushConstants(commands, layout, stages, offset, size, values);
 }
@@ -129,11 +125,26 @@ static layer_piece bound_at(const layer_stream *s, uint32_t binding)
     return bound;
 }
 
+/* Of the block that is bound; false: it cannot be read. */
+static bool find_turn(const layer_stream *s, uint32_t *out_turn, uint32_t *out_leads)
+{
+    const spirv_touches *touches = &s->pipeline->touches;
+    for (uint32_t i = 0; i < touches->count; i++) {
+        if (touches->list[i].place == SPIRV_BLOCK) {
+            layer_piece bound = bound_at(s, touches->list[i].at);
+            return layer_turn(layer_buffer_numbered(bound.buffer), bound.begin, out_turn,
+                              out_leads);
+        }
+    }
+    return false;
+}
+
 /* Descriptors say at once what is touched: sets may not change until the commands have run. */
 static void fill_dispatch(layer_stream *s, layer_command *c)
 {
     const spirv_touches *touches = &s->pipeline->touches;
-    uint32_t behind = 0;
+    uint32_t behind = 0, turn = 0, leads = 0;
+    bool has_turn = find_turn(s, &turn, &leads);
     c->is_unknown = touches->is_unknown;
     c->has_counts = s->pipeline->has_counts;
     c->is_gather = s->pipeline->is_gather;
@@ -154,7 +165,8 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
                                    HAZARD_UNIFORM_READ);
         } else if (t->is_state) {
             uint64_t begin = 0, end = 0;
-            if (spirv_state_range(t, s->push, &begin, &end)) {
+            c->is_unknown = c->is_unknown || !has_turn;
+            if (spirv_state_range(t, turn, leads, &begin, &end)) {
                 add_touch(c, bound.buffer, bound.begin + begin, bound.begin + end, t);
             }
         } else {
@@ -164,8 +176,7 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
     if (behind == 0) {
         return;
     }
-    size_t size = behind * sizeof *c->behind;
-    c->behind = malloc(size + sizeof s->push);
+    c->behind = malloc(behind * sizeof *c->behind);
     if (!c->behind) {
         c->is_unknown = true;
         return;
@@ -175,8 +186,6 @@ static void fill_dispatch(layer_stream *s, layer_command *c)
             c->behind[c->behind_count++] = touches->list[i];
         }
     }
-    c->push = (unsigned char *)c->behind + size;
-    memcpy(c->push, s->push, sizeof s->push);
     s->has_addresses = true;
 }
 

@@ -84,6 +84,15 @@ static uint64_t end_of(const layer_stream *s, const layer_buffer *target, uint64
     return end - target->address;
 }
 
+bool layer_turn(const layer_buffer *block, uint64_t offset, uint32_t *out_turn, uint32_t *out_leads)
+{
+    return block &&
+           layer_buffer_read(block, offset + 4 * (uint64_t)VY_PARAM_TURN, out_turn,
+                             sizeof *out_turn) &&
+           layer_buffer_read(block, offset + 4 * (uint64_t)VY_PARAM_LEADS, out_leads,
+                             sizeof *out_leads);
+}
+
 /* The word of the block with the length of the binding whose address is at that byte; 0: that is
  * not known. */
 static uint32_t length_word(const layer_command *c, uint32_t at)
@@ -180,7 +189,11 @@ static bool follow_addresses(const layer_stream *s, const layer_command *c, laye
         uint64_t begin = address - target->address, end = 0;
         if (t->is_state) {
             uint64_t first = 0;
-            if (spirv_state_range(t, c->push, &first, &end)) {
+            uint32_t turn = 0, leads = 0;
+            if (!layer_turn(block, offset, &turn, &leads)) {
+                return false;
+            }
+            if (spirv_state_range(t, turn, leads, &first, &end)) {
                 add_range(out, target, begin + first, begin + end, t);
             }
             continue;

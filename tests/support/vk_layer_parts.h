@@ -155,6 +155,9 @@ const layer_buffer *layer_buffer_at(VkDeviceAddress address);
 const layer_buffer *layer_buffer_numbered(uint64_t serial);
 /* The device's copy of a part of a buffer; false where there is none. */
 bool layer_buffer_read(const layer_buffer *buffer, uint64_t offset, void *out, size_t size);
+/* vk_layer_judge.c: of a parameter block at `offset`, words TURN and LEADS; false: not readable. */
+bool layer_turn(const layer_buffer *block, uint64_t offset, uint32_t *out_turn,
+                uint32_t *out_leads);
 /* Memory types and heaps as the settings have them. */
 void layer_play_memory(VkPhysicalDeviceMemoryProperties *properties);
 void layer_play_budget(VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget);

@@ -55,7 +55,6 @@ static void clear_stream(layer_stream *s)
     s->set = NULL;
     s->has_addresses = false;
     memset(s->pushed, 0, sizeof s->pushed);
-    memset(s->push, 0, sizeof s->push);
     s->dynamic = 0;
 }
 

@@ -7,7 +7,6 @@
 #include "tests/support/spirv_touch.h"
 #include "tests/support/vk_layer_parts.h"
 
-#define LAYER_PUSH_SIZE  256u
 #define LAYER_MAX_PIECES 64u
 
 /* Bytes of a buffer behind a binding; `buffer` 0: none. */
@@ -58,7 +57,6 @@ typedef struct layer_command {
     /* Through the addresses in `block`, known once it has run. */
     spirv_touch *behind;
     uint32_t behind_count;
-    unsigned char *push;
     layer_piece block;
     hazard_barrier *barriers;
     uint32_t barrier_count;
@@ -78,7 +76,6 @@ typedef struct layer_stream {
     const layer_set *set;
     layer_piece pushed[LAYER_MAX_PIECES]; /* where `set` is NULL */
     uint64_t dynamic;                     /* offset with `set` */
-    unsigned char push[LAYER_PUSH_SIZE];
 } layer_stream;
 
 layer_stream *layer_stream_of(VkCommandBuffer handle);
