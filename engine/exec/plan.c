@@ -91,7 +91,7 @@ static uint32_t power_below(uint32_t value)
  * what is skipped in vain, half a chunk and the one ahead, 3 us times c. The sum is least where c
  * is about 1.6 sqrt(n); measured, 4 sqrt(n) is as good and submits less. */
 #define CHUNK_SQUARE     16u
-#define FIRST_DISPATCHES 4u
+#define FIRST_DISPATCHES 2u
 #define LEAST_DISPATCHES 8u
 #define ALONE_DISPATCHES 12u
 #define MANY_GROUPS      2048u

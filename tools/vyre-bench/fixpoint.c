@@ -99,12 +99,16 @@ static void until_finish(until *u)
 
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
-/* A submission for each pass, 16 bytes read behind each; or one workgroup that loops by itself. */
+/* A submission for each pass, 16 bytes read behind each; one workgroup that loops by itself; or
+ * passes that end the fixpoint themselves. */
+typedef enum vulkan_way { VULKAN_SUBMISSIONS, VULKAN_LOOP, VULKAN_GATED, VULKAN_WAYS } vulkan_way;
+
 typedef struct vulkan_until {
     uint32_t count, last;
     uint32_t *host;
     peer_chain *chain;
     peer_program *loop;
+    peer_until *gated;
     uint64_t runs, wrong_reads;
 } vulkan_until;
 
@@ -140,11 +144,27 @@ static vyre_result sample_loop(void *state, double *out, uint32_t count, vyre_di
     return result;
 }
 
+static vyre_result sample_gated(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    vulkan_until *u = state;
+    vyre_result result = VYRE_OK;
+    for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
+        uint32_t passes = 0;
+        uint64_t start = bench_now_ns();
+        result = peer_until_run(u->gated, &passes, diag);
+        out[i] = (double)(bench_now_ns() - start) / 1e3;
+        u->runs += result == VYRE_OK;
+        u->wrong_reads += passes != u->last;
+    }
+    return result;
+}
+
 static vyre_result check_vulkan(void *state, bench_check *out, vyre_diag *diag)
 {
     vulkan_until *u = state;
-    vyre_result result = u->chain ? peer_chain_read(u->chain, 0, u->host, diag)
-                                  : peer_program_read(u->loop, 0, u->host, diag);
+    vyre_result result = u->chain   ? peer_chain_read(u->chain, 0, u->host, diag)
+                         : u->gated ? peer_until_read(u->gated, u->host, diag)
+                                    : peer_program_read(u->loop, 0, u->host, diag);
     out->compared = u->count;
     out->wrong = u->wrong_reads;
     if (result == VYRE_OK) {
@@ -164,31 +184,43 @@ static vyre_result make_loop(vulkan_until *u, bench *b, vyre_diag *diag)
     return result == VYRE_OK ? peer_program_write(u->loop, 0, u->host, diag) : result;
 }
 
-static vyre_result add_vulkan(bench *b, bench_case *c, vulkan_until *u, bool loops, vyre_diag *diag)
+static vyre_result add_vulkan(bench *b, bench_case *c, vulkan_until *u, vulkan_way way,
+                              vyre_diag *diag)
 {
-    static const char *const names[2] = {"a submission a pass, its flag read",
-                                         "GLSL, a loop in the workgroup"};
+    static const struct {
+        const char *name;
+        bench_sample_fn sample;
+    } rows[VULKAN_WAYS] = {
+        [VULKAN_SUBMISSIONS] = {"a submission a pass, its flag read", sample_submissions},
+        [VULKAN_LOOP] = {"GLSL, a loop in the workgroup", sample_loop},
+        [VULKAN_GATED] = {"GLSL, passes that look at the flag, in chunks", sample_gated},
+    };
+    uint32_t groups = u->count / BENCH_GROUP_SIZE;
     if (!b->peer) {
         return VYRE_OK;
     }
-    if (!loops && u->last > MAX_SUBMISSIONS) {
-        bench_series_leave_out(c, "vulkan", names[0], "more than 1000 submissions");
+    if (way == VULKAN_SUBMISSIONS && u->last > MAX_SUBMISSIONS) {
+        bench_series_leave_out(c, "vulkan", rows[way].name, "more than 1000 submissions");
         return VYRE_OK;
     }
     u->host = bench_indices(u->count);
     if (!u->host) {
         return vy_diag_no_memory(diag);
     }
-    vyre_result result = loops ? make_loop(u, b, diag)
-                               : peer_chain_create(b->peer, u->count / BENCH_GROUP_SIZE, 1,
-                                                   PEER_READ_BACK, &u->chain, diag);
+    vyre_result result = VYRE_OK;
+    if (way == VULKAN_LOOP) {
+        result = make_loop(u, b, diag);
+    } else if (way == VULKAN_GATED) {
+        result = peer_until_create(b->peer, groups, u->last, MOST_PASSES, &u->gated, diag);
+    } else {
+        result = peer_chain_create(b->peer, groups, 1, PEER_READ_BACK, &u->chain, diag);
+    }
     if (result != VYRE_OK) {
-        bench_series_leave_out(c, "vulkan", names[loops], diag->message);
+        bench_series_leave_out(c, "vulkan", rows[way].name, diag->message);
         vy_diag_clear(diag);
         return VYRE_OK;
     }
-    (void)bench_series_add(c, "vulkan", names[loops], loops ? sample_loop : sample_submissions,
-                           check_vulkan, u);
+    (void)bench_series_add(c, "vulkan", rows[way].name, rows[way].sample, check_vulkan, u);
     return VYRE_OK;
 }
 
@@ -196,6 +228,7 @@ static void vulkan_finish(vulkan_until *u)
 {
     peer_chain_destroy(&u->chain);
     peer_program_destroy(&u->loop);
+    peer_until_destroy(&u->gated);
     free(u->host);
 }
 
@@ -281,7 +314,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
     chain_list list = {.count = 0};
     until own = {.bench = b}, whole = {.bench = b}, stays = {.bench = b};
     vulkan_until submissions = {.count = groups * BENCH_GROUP_SIZE, .last = passes};
-    vulkan_until loop = submissions;
+    vulkan_until loop = submissions, gated = submissions;
     bench_case_size(c, "workgroups", groups);
     bench_case_size(c, "passes", passes);
     c->budget_us = b->quick ? c->budget_us : case_budget_us;
@@ -292,10 +325,13 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
         result = add_exact(b, c, &list, groups, passes, diag);
     }
     if (result == VYRE_OK) {
-        result = add_vulkan(b, c, &submissions, false, diag);
+        result = add_vulkan(b, c, &submissions, VULKAN_SUBMISSIONS, diag);
+    }
+    if (result == VYRE_OK) {
+        result = add_vulkan(b, c, &gated, VULKAN_GATED, diag);
     }
     if (result == VYRE_OK && groups == 1) {
-        result = add_vulkan(b, c, &loop, true, diag);
+        result = add_vulkan(b, c, &loop, VULKAN_LOOP, diag);
     }
     if (result == VYRE_OK && groups == 1) {
         result = add_whole(b, c, &whole, passes, diag);
@@ -316,6 +352,7 @@ static vyre_result measure_until(bench *b, bench_group *group, const char *name,
     until_finish(&stays);
     vulkan_finish(&submissions);
     vulkan_finish(&loop);
+    vulkan_finish(&gated);
     chain_list_finish(&list);
     return result;
 }

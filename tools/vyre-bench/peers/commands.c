@@ -189,20 +189,31 @@ vyre_result peer_copy_now(peer *p, const peer_buffer *source, const peer_buffer 
     return result;
 }
 
-static vyre_result fill_indices(peer_chain *chain, vyre_diag *diag)
+vyre_result peer_indices_upload(peer *p, const peer_buffer *buffer, uint32_t count, vyre_diag *diag)
 {
-    peer *p = chain->peer;
     peer_buffer staging;
-    uint64_t size = (uint64_t)chain->count * sizeof(uint32_t);
+    uint64_t size = (uint64_t)count * sizeof(uint32_t);
     vyre_result result = peer_buffer_create(p, size, PEER_MEMORY_TO_DEVICE, &staging, diag);
     if (result != VYRE_OK) {
         return result;
     }
-    for (uint32_t i = 0; i < chain->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         ((uint32_t *)staging.mapped)[i] = i;
     }
-    for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
-        result = peer_copy_now(p, &staging, &chain->x[i], size, diag);
+    result = peer_copy_now(p, &staging, buffer, size, diag);
+    peer_buffer_destroy(p, &staging);
+    return result;
+}
+
+vyre_result peer_buffer_read(peer *p, const peer_buffer *buffer, void *out_data, vyre_diag *diag)
+{
+    peer_buffer staging;
+    vyre_result result = peer_buffer_create(p, buffer->size, PEER_MEMORY_TO_HOST, &staging, diag);
+    if (result == VYRE_OK) {
+        result = peer_copy_now(p, buffer, &staging, buffer->size, diag);
+    }
+    if (result == VYRE_OK) {
+        memcpy(out_data, staging.mapped, (size_t)buffer->size);
     }
     peer_buffer_destroy(p, &staging);
     return result;
@@ -223,8 +234,8 @@ static vyre_result make_chain(peer_chain *chain, vyre_diag *diag)
                                                 &chain->blocks, diag)
                            : create_sets(chain, diag);
     }
-    if (result == VYRE_OK) {
-        result = fill_indices(chain, diag);
+    for (uint32_t i = 0; result == VYRE_OK && i < chain->set_count; i++) {
+        result = peer_indices_upload(p, &chain->x[i], chain->count, diag);
     }
     if (result == VYRE_OK) {
         result = peer_commands_create(p, (chain->flags & PEER_TIMED) != 0, &chain->commands, diag);
@@ -281,6 +292,7 @@ vyre_result peer_chain_record(peer_chain *chain, uint32_t set, vyre_diag *diag)
         return result;
     }
     if (chain->flags & PEER_BLOCK) {
+        peer_block_use(p, PEER_BLOCK_STEP, commands);
         peer_blocks_bind(p, &chain->blocks, set, commands);
     } else {
         p->vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->step);
@@ -336,18 +348,7 @@ const uint32_t *peer_chain_first(const peer_chain *chain)
 
 vyre_result peer_chain_read(peer_chain *chain, uint32_t set, uint32_t *out_x, vyre_diag *diag)
 {
-    peer *p = chain->peer;
-    peer_buffer staging;
-    uint64_t size = (uint64_t)chain->count * sizeof(uint32_t);
-    vyre_result result = peer_buffer_create(p, size, PEER_MEMORY_TO_HOST, &staging, diag);
-    if (result == VYRE_OK) {
-        result = peer_copy_now(p, &chain->x[set], &staging, size, diag);
-    }
-    if (result == VYRE_OK) {
-        memcpy(out_x, staging.mapped, (size_t)size);
-    }
-    peer_buffer_destroy(p, &staging);
-    return result;
+    return peer_buffer_read(chain->peer, &chain->x[set], out_x, diag);
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */

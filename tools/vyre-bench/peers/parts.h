@@ -15,12 +15,17 @@ typedef struct item_pipelines {
     VkPipeline all[1 + BENCH_OPCODES];
 } item_pipelines;
 
-/* Of block.comp. */
-typedef struct block_pipeline {
+/* Of block.comp and gated.comp, which have a uniform block with a dynamic offset alone. */
+typedef enum peer_block_shader {
+    PEER_BLOCK_STEP,
+    PEER_BLOCK_GATED,
+    PEER_BLOCK_SHADERS
+} peer_block_shader;
+typedef struct block_pipelines {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkPipeline pipeline;
-} block_pipeline;
+    VkPipeline all[PEER_BLOCK_SHADERS];
+} block_pipelines;
 
 struct peer {
     VkInstance instance;
@@ -37,9 +42,9 @@ struct peer {
     uint64_t value; /* the last one that a submission signals */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkPipeline step;      /* no handle: built without its words */
-    item_pipelines items; /* made when they are first used */
-    block_pipeline block; /* so is this */
+    VkPipeline step;       /* no handle: built without its words */
+    item_pipelines items;  /* made when they are first used */
+    block_pipelines block; /* so are these */
     peer_link link;
 };
 
@@ -53,6 +58,7 @@ typedef struct peer_buffer {
 typedef enum peer_memory {
     PEER_MEMORY_DEVICE,
     PEER_MEMORY_ADDRESSED, /* the device's, with an address, and for uniform blocks */
+    PEER_MEMORY_SHARED,    /* mapped, with an address; the device's own where that can be mapped */
     PEER_MEMORY_TO_DEVICE,
     PEER_MEMORY_TO_HOST
 } peer_memory;
@@ -65,6 +71,8 @@ vyre_result peer_check(VkResult result, const char *call, vyre_diag *diag);
 vyre_result peer_buffer_create(peer *p, uint64_t size, peer_memory where, peer_buffer *out,
                                vyre_diag *diag);
 void peer_buffer_destroy(peer *p, peer_buffer *buffer);
+/* Of ADDRESSED and SHARED ones. */
+uint64_t peer_buffer_address(peer *p, const peer_buffer *buffer);
 
 /* A command buffer with what watches it. */
 typedef struct peer_commands {
@@ -88,21 +96,33 @@ vyre_result peer_copy_now(peer *p, const peer_buffer *source, const peer_buffer 
                           uint64_t size, vyre_diag *diag);
 void peer_items_destroy_pipelines(peer *p);
 
+/* All of a buffer, to the host. */
+vyre_result peer_buffer_read(peer *p, const peer_buffer *buffer, void *out_data, vyre_diag *diag);
+/* To words that are their own indices. */
+vyre_result peer_indices_upload(peer *p, const peer_buffer *buffer, uint32_t count,
+                                vyre_diag *diag);
+
 /* ---- block.c --------------------------------------------------------------------------------- */
 
-/* A uniform block for each of some buffers, which are ADDRESSED: their addresses and elements. All
- * zero: none. */
+#define PEER_BLOCK_SIZE 64u
+
+/* Uniform blocks on the device, to choose from. All zero: none. */
 typedef struct peer_blocks {
     peer_buffer memory;
     VkDescriptorPool pool;
     VkDescriptorSet set;
 } peer_blocks;
+/* `contents`: PEER_BLOCK_SIZE bytes for each. Makes the shader's pipeline too. */
+vyre_result peer_blocks_fill(peer *p, peer_block_shader shader, const void *contents,
+                             uint32_t block_count, peer_blocks *out, vyre_diag *diag);
+/* Of the step: one for each of some buffers, which are ADDRESSED, with their addresses. */
 vyre_result peer_blocks_create(peer *p, const peer_buffer *x, uint32_t buffer_count, uint32_t count,
                                peer_blocks *out, vyre_diag *diag);
 void peer_blocks_destroy(peer *p, peer_blocks *blocks);
-/* The step on the buffer of that number: pipeline and block. */
+/* The pipeline; the block of that number. */
+void peer_block_use(peer *p, peer_block_shader shader, VkCommandBuffer commands);
 void peer_blocks_bind(peer *p, const peer_blocks *blocks, uint32_t which, VkCommandBuffer commands);
-void peer_block_destroy_pipeline(peer *p);
+void peer_block_destroy_pipelines(peer *p);
 
 /* A global memory barrier. */
 void peer_barrier(peer *p, VkCommandBuffer commands, VkPipelineStageFlags from_stage,

@@ -286,7 +286,7 @@ void peer_destroy(peer **p)
     if (old && old->device) {
         (void)old->vk.vkDeviceWaitIdle(old->device);
         peer_items_destroy_pipelines(old);
-        peer_block_destroy_pipeline(old);
+        peer_block_destroy_pipelines(old);
         old->vk.vkDestroyPipeline(old->device, old->step, NULL);
         old->vk.vkDestroyPipelineLayout(old->device, old->layout, NULL);
         old->vk.vkDestroyDescriptorSetLayout(old->device, old->set_layout, NULL);
@@ -315,6 +315,11 @@ static bool find_type(const peer *p, uint32_t types, VkMemoryPropertyFlags wante
     return false;
 }
 
+static bool has_address(peer_memory where)
+{
+    return where == PEER_MEMORY_ADDRESSED || where == PEER_MEMORY_SHARED;
+}
+
 static vyre_result bind_memory(peer *p, peer_memory where, peer_buffer *out, vyre_diag *diag)
 {
     const VkMemoryPropertyFlags host =
@@ -326,11 +331,12 @@ static vyre_result bind_memory(peer *p, peer_memory where, peer_buffer *out, vyr
     VkMemoryRequirements needs;
     p->vk.vkGetBufferMemoryRequirements(p->device, out->buffer, &needs);
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                 .pNext = where == PEER_MEMORY_ADDRESSED ? &flags : NULL,
+                                 .pNext = has_address(where) ? &flags : NULL,
                                  .allocationSize = needs.size};
     /* What the host reads lies in cached memory where there is such. */
     VkMemoryPropertyFlags best =
-        wanted | (where == PEER_MEMORY_TO_HOST ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0u);
+        wanted | (where == PEER_MEMORY_TO_HOST ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0u) |
+        (where == PEER_MEMORY_SHARED ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0u);
     if (!find_type(p, needs.memoryTypeBits, best, &info.memoryTypeIndex) &&
         !find_type(p, needs.memoryTypeBits, wanted, &info.memoryTypeIndex)) {
         return peer_check(VK_ERROR_OUT_OF_DEVICE_MEMORY, "choice of a memory type", diag);
@@ -354,7 +360,7 @@ vyre_result peer_buffer_create(peer *p, uint64_t size, peer_memory where, peer_b
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    if (where == PEER_MEMORY_ADDRESSED) {
+    if (has_address(where)) {
         info.usage |=
             VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT;
     }
@@ -367,6 +373,13 @@ vyre_result peer_buffer_create(peer *p, uint64_t size, peer_memory where, peer_b
         peer_buffer_destroy(p, out);
     }
     return result;
+}
+
+uint64_t peer_buffer_address(peer *p, const peer_buffer *buffer)
+{
+    VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                      .buffer = buffer->buffer};
+    return p->vk.vkGetBufferDeviceAddress(p->device, &info);
 }
 
 void peer_buffer_destroy(peer *p, peer_buffer *buffer)

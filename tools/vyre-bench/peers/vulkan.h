@@ -45,6 +45,19 @@ uint64_t peer_chain_device_ns(peer_chain *chain);
 const uint32_t *peer_chain_first(const peer_chain *chain);
 vyre_result peer_chain_read(peer_chain *chain, uint32_t set, uint32_t *out_x, vyre_diag *diag);
 
+/* ---- Fixpoints of the step ------------------------------------------------------------------- */
+
+/* Passes of the step until one changes nothing, which is the one of number `last`, at most `limit`;
+ * on a buffer of its own whose elements begin as their indices. Errors besides: a device without
+ * buffer addresses. */
+typedef struct peer_until peer_until;
+vyre_result peer_until_create(peer *p, uint32_t groups, uint32_t last, uint32_t limit,
+                              peer_until **out_until, vyre_diag *diag);
+void peer_until_destroy(peer_until **until);
+/* Polls; how many passes have run. */
+vyre_result peer_until_run(peer_until *until, uint32_t *out_passes, vyre_diag *diag);
+vyre_result peer_until_read(peer_until *until, uint32_t *out_x, vyre_diag *diag);
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 typedef enum peer_direction { PEER_UPLOAD, PEER_DOWNLOAD, PEER_DEVICE } peer_direction;
