@@ -2,8 +2,12 @@
  * all:
  *
  *   if the last of an invocation's blocks lies within the grid and every stream
- *       wide loads; the body for each element, without what became wide; wide stores; joined
- * atomics else for each element that is in the grid: the body as it was
+ *       wide loads
+ *       the front of each element; joined atomics that return what they found
+ *       the body for each element, without its front and what became wide
+ *       wide stores; the other joined atomics
+ *   else
+ *       for each element that is in the grid: the body as it was
  *
  * In the first case it is known, too, what the segment compares gid.x with. The bodies follow each
  * other, so that they are one order of the elements among those that there could be. Needs the form
@@ -16,14 +20,17 @@ typedef struct coarsener {
     const vy_ssa *from; /* whose body is copied: the segment, or the plan's form of it */
     const vy_coarse_plan *plan;
     uint32_t *values; /* by instruction of the body: what it is in the copy being made */
-    uint32_t *blocks; /* by block of the body: likewise */
+    uint32_t *fronts; /* those of each element, where atomics return */
+    uint32_t *comes;  /* by block, in a front: whether the element comes there; 0: it does */
+    uint32_t *blocks; /* by block of the body: what it is in the copy being made */
     /* By block, for each join and then each buffer: what is joined when it ends, so far; the value
      * to be stored, 0 where there is none on some way. */
     uint32_t *sums;
-    uint32_t *loaded;                 /* by buffer, for each element of an invocation: its value */
-    uint32_t *stored;                 /* likewise: what it stores */
-    uint32_t joined[VY_COARSE_JOINS]; /* of the copies before */
-    VY_VEC(uint32_t) order;           /* of the blocks */
+    uint32_t *loaded; /* by buffer, for each element of an invocation: its value */
+    uint32_t *stored; /* likewise: what it stores */
+    /* Of the copies before; where the atomic has returned, what the next element finds. */
+    uint32_t joined[VY_COARSE_JOINS];
+    VY_VEC(uint32_t) order; /* of the blocks */
     /* In the entry block: T, and for each round the number of a block and of its first element. */
     uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST];
 } coarsener;
@@ -195,13 +202,21 @@ static void end_sums(coarsener *c, uint32_t element)
     }
 }
 
-static void add_to_sum(coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
+static void add_to_sum(coarsener *c, uint32_t block, uint32_t *sum, uint32_t join, uint32_t operand)
 {
     const vy_coarse_join *j = &c->plan->joins[join];
-    uint32_t *sum = sum_of(c, b, join);
-    *sum = *sum == identity_of(c, join)
-               ? operand
-               : put(c, c->blocks[b], j->op, (vyre_type)j->type, *sum, operand);
+    *sum = *sum == identity_of(c, join) ? operand
+                                        : put(c, block, j->op, (vyre_type)j->type, *sum, operand);
+}
+
+/* Behind the joined atomic: what the element finds there, and leaves to the next one. */
+static uint32_t find_old(coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
+{
+    const vy_coarse_join *j = &c->plan->joins[join];
+    vyre_op op = j->atomic == VYRE_ATOMIC_SUB ? VYRE_OP_SUB : VYRE_OP_ADD;
+    uint32_t *sum = sum_of(c, b, join), old = *sum;
+    *sum = put(c, c->blocks[b], op, (vyre_type)j->type, old, operand);
+    return old;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -235,6 +250,9 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
 {
     const vy_ins ins = c->from->ins.data[index];
     vy_coarse_role role = VY_COARSE_PLAIN;
+    if (copy->element != UINT32_MAX && c->plan->is_front && c->plan->is_front[index]) {
+        return;
+    }
     if (ins.op == VYRE_OP_LITERAL) {
         c->values[index] = vy_ssa_literal(c->ssa, (vyre_type)ins.type, ins.bits);
         return;
@@ -250,8 +268,13 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
         c->values[index] = copy_plain(c, c->blocks[b], ins);
         return;
     }
+    if (role == VY_COARSE_RETURNS) {
+        c->values[index] = find_old(c, b, c->plan->join_of[index], c->values[ins.arg[1]]);
+        return;
+    }
     if (role == VY_COARSE_JOINED) {
-        add_to_sum(c, b, c->plan->join_of[index], c->values[ins.arg[1]]);
+        uint32_t join = c->plan->join_of[index];
+        add_to_sum(c, c->blocks[b], sum_of(c, b, join), join, c->values[ins.arg[1]]);
         return;
     }
     uint32_t at = element_place(ins.ref, copy->element);
@@ -383,48 +406,154 @@ static void store_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t r
     (void)vy_ssa_append(c->ssa, block, store);
 }
 
-/* The joined atomics, in `block` and behind; where no element may have one, only if something was
- * joined. Returns the block it ends in. */
-static uint32_t put_joined(coarsener *c, uint32_t block)
+/* ---- Joined atomics -------------------------------------------------------------------------- */
+
+/* A value that is 0 where the way did not lead through `yes`. */
+static uint32_t value_or_zero(coarsener *c, uint32_t merge, uint32_t from, uint32_t yes,
+                              vyre_type type, uint32_t value)
 {
-    for (uint32_t j = 0; j < c->plan->join_count; j++) {
-        const vy_coarse_join *join = &c->plan->joins[j];
-        vy_ins atomic = {.op = VY_SSA_ATOMIC,
-                         .type = join->type,
-                         .atomic = join->atomic,
-                         .order = VYRE_ORDER_RELAXED,
-                         .unchecked = join->is_unchecked,
-                         .ref = join->buffer,
-                         .arg = {c->values[join->index], c->joined[j]},
-                         .loc = join->loc};
-        if (join->is_certain) {
-            (void)vy_ssa_append(c->ssa, block, atomic);
-            continue;
+    uint32_t first = c->ssa->phi_edges.count, zero = vy_ssa_literal(c->ssa, type, 0);
+    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){from, zero});
+    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){yes, value});
+    return add_phi(c, merge, 0, type, first, 2);
+}
+
+/* A joined atomic, in `block` and behind; where no element may have one, only if something was
+ * joined. One that returns is left out only where the sum tells that there is none, and leaves what
+ * it found in place of the sum. Returns the block it ends in. */
+static uint32_t put_atomic(coarsener *c, uint32_t block, uint32_t j)
+{
+    const vy_coarse_join *join = &c->plan->joins[j];
+    bool tells = !join->returns || join->most <= UINT32_MAX / VY_COARSE_MOST;
+    bool is_always = join->is_certain || !tells;
+    vy_ins atomic = {.op = VY_SSA_ATOMIC,
+                     .type = join->type,
+                     .atomic = join->atomic,
+                     .order = VYRE_ORDER_RELAXED,
+                     .unchecked = join->is_unchecked || (join->returns && !is_always),
+                     .ref = join->buffer,
+                     .arg = {c->values[join->index], c->joined[j]},
+                     .loc = join->loc};
+    if (is_always) {
+        uint32_t old = vy_ssa_append(c->ssa, block, atomic);
+        c->joined[j] = join->returns ? old : c->joined[j];
+        return block;
+    }
+    uint32_t identity = identity_of(c, j), yes = add_block(c), merge = add_block(c);
+    uint32_t cond = put(c, block, VYRE_OP_NE, VYRE_TYPE_BOOL, c->joined[j], identity);
+    if (c->ssa->arena->failed) {
+        return block;
+    }
+    branch(c, block, cond, yes, merge);
+    select_to(c, block, merge);
+    begin_block(c, yes);
+    uint32_t old = vy_ssa_append(c->ssa, yes, atomic);
+    jump(c, yes, merge);
+    begin_block(c, merge);
+    if (join->returns) {
+        c->joined[j] = value_or_zero(c, merge, block, yes, (vyre_type)join->type, old);
+    }
+    return merge;
+}
+
+static uint32_t put_joined(coarsener *c, uint32_t block, bool returns)
+{
+    for (uint32_t j = 0; j < c->plan->join_count && !c->ssa->arena->failed; j++) {
+        if (c->plan->joins[j].returns == returns) {
+            block = put_atomic(c, block, j);
         }
-        uint32_t identity = identity_of(c, j), yes = add_block(c), merge = add_block(c);
-        uint32_t cond = put(c, block, VYRE_OP_NE, VYRE_TYPE_BOOL, c->joined[j], identity);
-        if (c->ssa->arena->failed) {
-            return block;
-        }
-        branch(c, block, cond, yes, merge);
-        select_to(c, block, merge);
-        begin_block(c, yes);
-        (void)vy_ssa_append(c->ssa, yes, atomic);
-        jump(c, yes, merge);
-        begin_block(c, merge);
-        block = merge;
     }
     return block;
 }
 
-/* Behind the entry block; returns the block it ends in. */
-static uint32_t make_wide(coarsener *c, uint32_t block)
+/* ---- Fronts ---------------------------------------------------------------------------------- */
+
+/* Whether the element goes from a block to another one. */
+static uint32_t goes(coarsener *c, uint32_t block, uint32_t from, uint32_t to)
+{
+    const vy_block *end = &c->from->blocks.data[from];
+    uint32_t comes = c->comes[from], cond = c->values[end->cond];
+    if (end->end != VY_END_BRANCH) {
+        return comes;
+    }
+    if (end->target[0] != to) {
+        cond = put(c, block, VYRE_OP_NOT, VYRE_TYPE_BOOL, cond, 0);
+    }
+    return comes ? put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, comes, cond) : cond;
+}
+
+static uint32_t choose(coarsener *c, uint32_t block, vyre_type type, uint32_t cond, uint32_t yes,
+                       uint32_t no)
+{
+    vy_ins select = {.op = VYRE_OP_SELECT, .type = (uint8_t)type, .arg = {cond, yes, no}};
+    return cond ? vy_ssa_append(c->ssa, block, select) : yes;
+}
+
+static uint32_t choose_phi(coarsener *c, uint32_t block, uint32_t b, const vy_ins *phi)
+{
+    const vy_phi_edge *edges = &c->from->phi_edges.data[phi->arg[0]];
+    uint32_t value = c->values[edges[phi->arg[1] - 1].value];
+    for (uint32_t e = phi->arg[1] - 1; e-- > 0;) {
+        uint32_t cond = goes(c, block, edges[e].block, b);
+        value = choose(c, block, (vyre_type)phi->type, cond, c->values[edges[e].value], value);
+    }
+    return value;
+}
+
+static void add_operand(coarsener *c, uint32_t block, uint32_t index)
+{
+    const vy_ins *ins = &c->from->ins.data[index];
+    uint32_t join = c->plan->join_of[index];
+    uint32_t operand = choose(c, block, (vyre_type)c->plan->joins[join].type, c->comes[ins->block],
+                              c->values[ins->arg[1]], identity_of(c, join));
+    add_to_sum(c, block, &c->joined[join], join, operand);
+}
+
+/* What is done whether or not the element comes there has lost its proofs. */
+static void put_front(coarsener *c, uint32_t block, uint32_t index, const body_copy *copy)
+{
+    vy_ins ins = c->from->ins.data[index];
+    if (ins.op == VYRE_OP_LITERAL) {
+        c->values[index] = vy_ssa_literal(c->ssa, (vyre_type)ins.type, ins.bits);
+    } else if (vy_coarse_is_place(&ins)) {
+        c->values[index] = copy->place;
+    } else if (c->plan->roles[index] == VY_COARSE_LOAD) {
+        c->values[index] = c->loaded[element_place(ins.ref, copy->element)];
+    } else if (ins.op == VY_SSA_PHI) {
+        c->values[index] = choose_phi(c, block, ins.block, &ins);
+    } else {
+        ins.unchecked = ins.unchecked && !c->comes[ins.block];
+        c->values[index] = copy_plain(c, block, ins);
+    }
+}
+
+/* Of one element, at the end of the block. */
+static void make_front(coarsener *c, uint32_t block, const body_copy *copy)
 {
     const vy_coarse_plan *plan = c->plan;
-    uint32_t buffers = c->ssa->program->buffers.count, before = block;
+    for (uint32_t b = 1; b < c->from->blocks.count && !c->ssa->arena->failed; b++) {
+        if (b > 1 && plan->is_asked[b]) {
+            uint32_t header = plan->header_of[b], pred = plan->flow.preds[plan->flow.first_pred[b]];
+            c->comes[b] = header ? c->comes[header] : goes(c, block, pred, b);
+        }
+        for (uint32_t i = c->from->blocks.data[b].first; i; i = c->from->ins.data[i].next) {
+            if (plan->roles[i] == VY_COARSE_RETURNS) {
+                add_operand(c, block, i);
+            } else if (plan->is_front[i]) {
+                put_front(c, block, i, copy);
+            }
+        }
+    }
+}
+
+/* ---- As a whole ------------------------------------------------------------------------------ */
+
+static void begin_wide(coarsener *c, uint32_t block)
+{
+    const vy_coarse_plan *plan = c->plan;
     for (uint32_t r = 0; r < plan->rounds; r++) {
         c->firsts[r] = shift(c, block, VYRE_OP_SHL, c->rounds[r], plan->lane_shift);
-        for (uint32_t b = 1; b < buffers; b++) {
+        for (uint32_t b = 1; b < c->ssa->program->buffers.count; b++) {
             if (plan->is_loaded[b]) {
                 load_wide(c, block, b, r);
             }
@@ -433,26 +562,50 @@ static uint32_t make_wide(coarsener *c, uint32_t block)
     for (uint32_t j = 0; j < plan->join_count; j++) {
         c->joined[j] = identity_of(c, j);
     }
-    for (uint32_t e = 0; e < plan->rounds * plan->lanes && !c->ssa->arena->failed; e++) {
-        uint32_t lane = e & (plan->lanes - 1), first = c->firsts[e >> plan->lane_shift];
+}
+
+/* In `block`; uses the element's front, if there is one. */
+static body_copy begin_copy(coarsener *c, uint32_t block, uint32_t element, uint32_t after)
+{
+    const vy_coarse_plan *plan = c->plan;
+    uint32_t lane = element & (plan->lanes - 1), first = c->firsts[element >> plan->lane_shift];
+    body_copy copy = {first, element, after};
+    if (lane) {
+        uint32_t offset = number(c, lane);
+        copy.place = put_u32(c, block, VYRE_OP_ADD, first, offset);
+    }
+    if (plan->is_front) {
+        c->values = &c->fronts[(size_t)element * plan->form.ins.count];
+    }
+    return copy;
+}
+
+/* Behind the entry block; returns the block it ends in. */
+static uint32_t make_wide(coarsener *c, uint32_t before)
+{
+    const vy_coarse_plan *plan = c->plan;
+    uint32_t elements = plan->rounds * plan->lanes;
+    begin_wide(c, before);
+    for (uint32_t e = 0; plan->is_front && e < elements && !c->ssa->arena->failed; e++) {
+        body_copy copy = begin_copy(c, before, e, 0);
+        make_front(c, before, &copy);
+    }
+    before = put_joined(c, before, true);
+    for (uint32_t e = 0; e < elements && !c->ssa->arena->failed; e++) {
         uint32_t after = add_block(c);
-        body_copy copy = {first, e, after};
-        if (lane) {
-            uint32_t offset = number(c, lane);
-            copy.place = put_u32(c, before, VYRE_OP_ADD, first, offset);
-        }
+        body_copy copy = begin_copy(c, before, e, after);
         copy_body(c, before, &copy);
         begin_block(c, after);
         before = after;
     }
     for (uint32_t r = 0; r < plan->rounds && !c->ssa->arena->failed; r++) {
-        for (uint32_t b = 1; b < buffers; b++) {
+        for (uint32_t b = 1; b < c->ssa->program->buffers.count; b++) {
             if (plan->store_of[b]) {
                 store_wide(c, before, b, r);
             }
         }
     }
-    return put_joined(c, before);
+    return put_joined(c, before, false);
 }
 
 /* ---- One by one ------------------------------------------------------------------------------ */
@@ -562,9 +715,11 @@ static void coarsen(coarsener *c, const vy_ssa *segment)
     select_to(c, entry, merge);
     begin_block(c, wide);
     c->from = &c->plan->form;
+    uint32_t *values = c->values;
     jump(c, make_wide(c, wide), merge);
     begin_block(c, single);
     c->from = segment;
+    c->values = values;
     jump(c, make_one_by_one(c, single), merge);
     begin_block(c, merge);
     c->ssa->blocks.data[merge].end = VY_END_RETURN;
@@ -589,6 +744,11 @@ bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
     size_t values = (size_t)ssa->ins.count + plan.form.ins.count, blocks = ssa->blocks.count;
     c.values = vy_arena_alloc(scratch, values, sizeof *c.values);
     c.blocks = vy_arena_alloc(scratch, blocks, sizeof *c.blocks);
+    c.comes = vy_arena_alloc(scratch, blocks, sizeof *c.comes);
+    if (plan.is_front) {
+        size_t fronts = (size_t)plan.rounds * plan.lanes * plan.form.ins.count;
+        c.fronts = vy_arena_alloc(scratch, fronts, sizeof *c.fronts);
+    }
     c.sums = vy_arena_alloc(scratch, blocks * slot_count(&c), sizeof *c.sums);
     c.loaded = vy_arena_alloc(scratch, elements, sizeof *c.loaded);
     c.stored = vy_arena_alloc(scratch, elements, sizeof *c.stored);

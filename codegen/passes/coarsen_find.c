@@ -1,13 +1,11 @@
 /* Whether a segment is made coarse, and what becomes wide in it: loads at gid.x of what the segment
  * does not change before, stores at gid.x that leave a value of every element, and atomics of one
- * place whose old values nobody reads. Reads the form alone. */
+ * place. Reads the form alone. */
 #include "codegen/passes/coarsen_parts.h"
 
 /* Of all copies together: more costs registers, and such bodies do not wait for memory. */
 #define MAX_INSTRUCTIONS 2048u
 #define WIDE_SIZE        16u
-/* Rounds of segments that only read streams and join: fewer atomics, more loads at once. */
-#define JOIN_ROUNDS 16u
 
 /* What a value is made of. */
 enum {
@@ -22,8 +20,12 @@ typedef struct buffer_use {
     uint32_t atomics, joinable;
     uint32_t last_load, first_store; /* at gid.x: places in the order of instructions */
     uint32_t store;                  /* an instruction: one of them */
+    uint32_t returning;              /* atomics whose old values are used */
+    uint32_t index;                  /* of the last atomic */
     uint8_t atomic;
     bool has_same_atomic;
+    bool has_unproved; /* an atomic that may be out of bounds */
+    bool has_unknown;  /* atomics at indices that are neither literals nor the same instruction */
 } buffer_use;
 
 typedef struct finder {
@@ -31,11 +33,12 @@ typedef struct finder {
     vy_coarse_plan *plan;
     uint8_t *kinds; /* by instruction */
     bool *is_used;  /* by instruction: its value */
+    bool *returns;  /* by buffer: its atomics are joined although their old values are used */
     buffer_use *uses;
     bool *is_stored;    /* by block: whether an element has stored when it ends, of one buffer */
     uint32_t place;     /* in the walk */
     uint32_t wide, far; /* accesses that become wide; accesses at places that data says */
-    bool has_stores;
+    bool has_stores, has_front;
 } finder;
 
 /* ---- The form -------------------------------------------------------------------------------- */
@@ -171,20 +174,65 @@ static bool is_joinable(const finder *f, uint32_t index)
     const vy_ins *ins = &f->ssa->ins.data[index];
     vyre_op op;
     uint64_t identity;
-    return ins->op == VY_SSA_ATOMIC && !f->is_used[index] && f->kinds[ins->arg[0]] == SAME &&
+    return ins->op == VY_SSA_ATOMIC && f->kinds[ins->arg[0]] == SAME &&
            find_join(ins->atomic, (vyre_type)f->ssa->program->buffers.data[ins->ref].type, &op,
                      &identity) &&
            is_certain(f, f->ssa->ins.data[ins->arg[0]].block);
 }
 
-/* Joined ones come last, so nothing else may see the buffer; and all do the same to it, so that
- * their order makes no difference. */
+/* Joined ones come last, or before all that uses them, so nothing else may see the buffer; and all
+ * do the same to it, so that their order makes no difference. */
+static bool can_join(const finder *f, uint32_t buffer)
+{
+    const buffer_use *use = &f->uses[buffer];
+    return use->atomics && use->joinable == use->atomics && use->has_same_atomic &&
+           use->loads + use->other_loads + use->stores + use->other_stores == 0;
+}
+
+/* What elements find is what there was and what those before them brought. Out of bounds they would
+ * find zeros; and of two indices that may be one place, the order would have to be kept. */
+static bool can_return(const finder *f, uint32_t buffer)
+{
+    const buffer_use *use = &f->uses[buffer];
+    bool is_sum = use->atomic == VYRE_ATOMIC_ADD || use->atomic == VYRE_ATOMIC_SUB;
+    return use->returning && is_sum && !use->has_unproved && !use->has_unknown &&
+           can_join(f, buffer);
+}
+
+/* All of them or none: they are done at once, so that none of them may wait for another. */
+static bool find_returns(finder *f)
+{
+    uint32_t buffers = f->ssa->program->buffers.count, found = 0;
+    bool is_possible = false;
+    for (uint32_t b = 1; b < buffers; b++) {
+        f->returns[b] = can_return(f, b);
+        found += f->returns[b];
+    }
+    if (!found) {
+        return true;
+    }
+    if (!vy_coarse_find_front(f->plan, f->returns, &is_possible)) {
+        return false;
+    }
+    f->has_front = is_possible;
+    for (uint32_t b = 1; b < buffers; b++) {
+        f->returns[b] = f->returns[b] && is_possible;
+    }
+    return true;
+}
+
 static bool is_joined(const finder *f, uint32_t index)
 {
     const vy_ins *ins = &f->ssa->ins.data[index];
-    const buffer_use *use = &f->uses[ins->ref];
-    return is_joinable(f, index) && use->joinable == use->atomics && use->has_same_atomic &&
-           use->loads + use->other_loads + use->stores + use->other_stores == 0;
+    return ins->op == VY_SSA_ATOMIC && can_join(f, ins->ref) &&
+           (!f->uses[ins->ref].returning || f->returns[ins->ref]);
+}
+
+static uint64_t add_operand(const finder *f, uint64_t sum, uint32_t operand)
+{
+    const vy_ins *ins = &f->ssa->ins.data[operand];
+    bool is_small = ins->op == VYRE_OP_LITERAL && ins->bits && ins->bits <= UINT32_MAX;
+    return is_small && sum <= UINT32_MAX ? sum + ins->bits : UINT64_MAX;
 }
 
 static void join(finder *f, uint32_t index)
@@ -214,11 +262,22 @@ static void join(finder *f, uint32_t index)
     bool certain = is_certain(f, ins->block);
     to->is_certain |= certain;
     to->is_unchecked |= certain && ins->unchecked;
-    plan->roles[index] = VY_COARSE_JOINED;
+    to->returns = f->returns[ins->ref];
+    to->most = add_operand(f, to->most, ins->arg[1]);
+    plan->roles[index] = to->returns ? VY_COARSE_RETURNS : VY_COARSE_JOINED;
     plan->join_of[index] = (uint8_t)j;
 }
 
 /* ---- Accesses -------------------------------------------------------------------------------- */
+
+static void count_index(const finder *f, buffer_use *use, const vy_ins *ins)
+{
+    bool is_literal = f->ssa->ins.data[ins->arg[0]].op == VYRE_OP_LITERAL;
+    bool was_literal = f->ssa->ins.data[use->index].op == VYRE_OP_LITERAL;
+    use->has_unproved |= !ins->unchecked;
+    use->has_unknown |= use->atomics && use->index != ins->arg[0] && !(is_literal && was_literal);
+    use->index = ins->arg[0];
+}
 
 static void count_access(finder *f, uint32_t index)
 {
@@ -243,8 +302,10 @@ static void count_access(finder *f, uint32_t index)
         use->has_same_atomic =
             !use->atomics || (use->has_same_atomic && use->atomic == ins->atomic);
         use->atomic = ins->atomic;
+        count_index(f, use, ins);
         use->atomics++;
         use->joinable += is_joinable(f, index);
+        use->returning += f->is_used[index];
     }
 }
 
@@ -388,7 +449,37 @@ static uint32_t places_of(uint32_t power)
     return places;
 }
 
-static void find(finder *f, uint32_t instructions)
+static bool has_wide_stores(const finder *f)
+{
+    for (uint32_t b = 1; b < f->ssa->program->buffers.count; b++) {
+        if (f->plan->store_of[b]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_do_more(const finder *f, uint32_t rounds, uint32_t instructions)
+{
+    const vy_coarse_plan *plan = f->plan;
+    uint32_t elements = rounds * plan->lanes;
+    bool gains = plan->join_count && (f->has_front ? !has_wide_stores(f) : !f->has_stores);
+    return gains && rounds <= VY_COARSE_ROUNDS &&
+           elements <= (f->has_front ? VY_COARSE_MOST_RETURNS : VY_COARSE_MOST) &&
+           elements * instructions <= MAX_INSTRUCTIONS;
+}
+
+static uint32_t count_front(const finder *f)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; f->has_front && i < f->ssa->ins.count; i++) {
+        count += f->plan->is_front[i];
+    }
+    return count;
+}
+
+/* False: out of memory. */
+static bool find(finder *f, uint32_t instructions)
 {
     const vy_ssa *ssa = f->ssa;
     vy_coarse_plan *plan = f->plan;
@@ -405,18 +496,24 @@ static void find(finder *f, uint32_t instructions)
         }
     }
     find_streams(f);
+    if (plan->lanes && !find_returns(f)) {
+        return false;
+    }
+    if (!f->has_front) {
+        plan->is_front = NULL;
+    }
+    instructions += count_front(f);
     if (!plan->lanes || !give_roles(f) || instructions > MAX_INSTRUCTIONS / plan->lanes) {
         plan->lanes = 0;
-        return;
+        return true;
     }
     plan->rounds = 1;
-    while (plan->join_count && !f->has_stores && plan->rounds < JOIN_ROUNDS &&
-           2 * plan->rounds * plan->lanes <= VY_COARSE_MOST &&
-           2 * plan->rounds * plan->lanes * instructions <= MAX_INSTRUCTIONS) {
+    while (can_do_more(f, 2 * plan->rounds, instructions)) {
         plan->rounds *= 2;
     }
     plan->lane_shift = places_of(plan->lanes);
     plan->round_shift = places_of(plan->rounds);
+    return true;
 }
 
 static bool has_loop(const vy_ssa *ssa)
@@ -449,6 +546,7 @@ bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
     f.kinds = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.kinds);
     f.is_used = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.is_used);
     f.uses = vy_arena_alloc(scratch, buffers, sizeof *f.uses);
+    f.returns = vy_arena_alloc(scratch, buffers, sizeof *f.returns);
     f.is_stored = vy_arena_alloc(scratch, ssa->blocks.count, sizeof *f.is_stored);
     out_plan->roles = vy_arena_alloc(scratch, ssa->ins.count, sizeof *out_plan->roles);
     out_plan->join_of = vy_arena_alloc(scratch, ssa->ins.count, sizeof *out_plan->join_of);
@@ -457,6 +555,5 @@ bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
     if (!vy_flow_find(ssa, &out_plan->flow) || scratch->failed) {
         return false;
     }
-    find(&f, instructions);
-    return true;
+    return find(&f, instructions);
 }

@@ -1,4 +1,4 @@
-/* What coarsen_find.c decides and coarsen.c carries out. */
+/* What coarsen_find.c and coarsen_front.c decide and coarsen.c carries out. */
 #ifndef VY_COARSEN_PARTS_H
 #define VY_COARSEN_PARTS_H
 
@@ -6,15 +6,22 @@
 #include "codegen/passes/edit.h"
 #include "codegen/passes/flow.h"
 
-#define VY_COARSE_JOINS  4u  /* atomics that are joined, by buffer and index */
-#define VY_COARSE_MOST   64u /* elements of an invocation */
-#define VY_COARSE_LIMITS 8u  /* numbers that gid.x is compared with */
+#define VY_COARSE_JOINS  4u /* atomics that are joined, by buffer and index */
+#define VY_COARSE_LIMITS 8u /* numbers that gid.x is compared with */
+
+/* How many elements an invocation does at most, all powers of two. Segments that only read streams
+ * and join: fewer atomics, more loads at once; by rounds of 16 bytes of the widest stream. Those
+ * whose joined atomics' old values are used keep what they have read until these are there. */
+#define VY_COARSE_MOST         64u
+#define VY_COARSE_ROUNDS       16u
+#define VY_COARSE_MOST_RETURNS 32u
 
 typedef enum vy_coarse_role {
-    VY_COARSE_PLAIN,  /* copied for every element */
-    VY_COARSE_LOAD,   /* at gid.x, and part of a wide one */
-    VY_COARSE_STORE,  /* likewise */
-    VY_COARSE_JOINED, /* an atomic whose operand is joined with the others' */
+    VY_COARSE_PLAIN,   /* copied for every element */
+    VY_COARSE_LOAD,    /* at gid.x, and part of a wide one */
+    VY_COARSE_STORE,   /* likewise */
+    VY_COARSE_JOINED,  /* an atomic whose operand is joined with the others' */
+    VY_COARSE_RETURNS, /* likewise, before all that needs what it found */
 } vy_coarse_role;
 
 /* Atomics that become one. */
@@ -25,6 +32,8 @@ typedef struct vy_coarse_join {
     uint64_t identity;
     bool is_certain;   /* every element has one */
     bool is_unchecked; /* so proved by one that every element has */
+    bool returns;      /* what they find is used; all of them are proved */
+    uint64_t most;     /* sum of an element's operands, literals; UINT64_MAX: any, or some are 0 */
     vy_loc loc;
 } vy_coarse_join;
 
@@ -45,6 +54,10 @@ typedef struct vy_coarse_plan {
     uint32_t *store_of; /* by buffer: a store, where the last one's value is stored wide; or 0 */
     vy_coarse_join joins[VY_COARSE_JOINS];
     uint32_t join_count;
+    /* Where atomics return: what all elements do before, without control flow. */
+    bool *is_front;      /* by instruction */
+    bool *is_asked;      /* by block: whether the element comes there */
+    uint32_t *header_of; /* by block: the one that names it as its merge block, or 0 */
 } vy_coarse_plan;
 
 /* gid.x */
@@ -53,6 +66,11 @@ bool vy_coarse_is_place(const vy_ins *ins);
 /* coarsen_guard.c: makes that form, in the segment's memory, and finds the limits. False: out of
  * memory. */
 bool vy_coarse_assume(const vy_ssa *ssa, vy_coarse_plan *plan);
+
+/* coarsen_front.c: finds what the operands and the ways to the atomics of these buffers (`returns`,
+ * by buffer) are made of. Not possible where an element would have to do more for it than to
+ * compute, to read its streams, and to read always what nobody writes. False: out of memory. */
+bool vy_coarse_find_front(vy_coarse_plan *plan, const bool *returns, bool *out_is_possible);
 
 /* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
 bool vy_coarse_find(const vy_ssa *ssa, vy_coarse_plan *out_plan);

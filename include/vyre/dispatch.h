@@ -99,7 +99,8 @@ typedef enum vyre_strategy {
 } vyre_strategy;
 
 /* Whether an invocation does several elements that stand side by side, by accesses of up to 16
- * bytes, where the program cannot tell. Results are the same. */
+ * bytes, where the program cannot tell. Results are the same; old values of atomics are those of
+ * some order of the elements, as ever. */
 typedef enum vyre_coarsening {
     VYRE_COARSENING_AUTO,  /* where the grid is large enough to gain by it */
     VYRE_COARSENING_NEVER, /* for measurements */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "codegen/passes/coarsen.h"
+#include "codegen/passes/coarsen_parts.h"
 #include "tests/passes/form_text.h"
 
 #include <stdio.h>
@@ -46,6 +46,8 @@ static void test_coarse_forms_match_stored_ones(void **state)
         {"coarsen_sum", "atomic_add(k[p], i32(x[gid.x]))"},
         {"coarsen_choice", "let a = d[gid.x]\nif a > 0.0d { atomic_max(k[1], 7i) }\n"
                            "w[gid.x] = u32x2(p, u32(a))"},
+        {"coarsen_returns", "var a = 0i\nif x[gid.x] > p { let o = atomic_sub(k[1], 1i)\n"
+                            "a = o\ng[u32(o)] = 1.0 }\ny[gid.x] = u32(a)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ssa_case c;
@@ -58,6 +60,13 @@ static void test_coarse_forms_match_stored_ones(void **state)
 }
 
 /* Bindings: x 1, f 2, m 4, d 8, v 16, y 32, g 64, k 128, w 256, q 512, h 1024. */
+enum {
+    MOST = VY_COARSE_MOST,
+    RETURNS = VY_COARSE_MOST_RETURNS,
+    ROUNDS = MOST / 4 < VY_COARSE_ROUNDS ? MOST / 4 : VY_COARSE_ROUNDS, /* of words */
+    JOINS = ROUNDS * 4
+};
+
 typedef struct row {
     const char *statements;
     uint32_t elements;
@@ -65,28 +74,69 @@ typedef struct row {
     uint32_t loads, stores, atomics; /* wide ones; atomics beside those of the loop */
 } row;
 
+#define APPEND(counter)                                                                            \
+    "let a = x[gid.x]\nif (a & 1) == 1 { let o = atomic_add(" counter ", 1i)\ny[u32(o)] = a }"
+
 static const row rows[] = {
     {"y[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
     {"w[gid.x] = u32x2(1, 2)", 2, 256, 0, 1, 0},
-    {"let a = m[gid.x]\nif a > 3 { atomic_add(k[0], 1i) }", 64, 4, 4, 0, 1},
+    {"let a = m[gid.x]\nif a > 3 { atomic_add(k[0], 1i) }", MOST, 4, MOST / 16, 0, 1},
     /* By the widest: bytes in words of four. */
     {"y[gid.x] = u32(m[gid.x]) + x[gid.x]", 4, 37, 2, 1, 0},
     /* Of each second byte no word can be made. */
     {"let a = m[gid.x]\ng[gid.x] = f32(d[gid.x]) + f32(a)", 0, 0, 0, 0, 0},
     {"g[gid.x] = f32(d[gid.x])", 2, 72, 1, 1, 0},
-    /* A sum alone: four rounds, the loads of which are under way at once. */
-    {"atomic_add(k[0], i32(x[gid.x]))", 64, 1, 16, 0, 1},
+    /* A sum alone: rounds, the loads of which are under way at once. */
+    {"atomic_add(k[0], i32(x[gid.x]))", JOINS, 1, ROUNDS, 0, 1},
     {"y[gid.x] = x[gid.x]\natomic_add(k[0], i32(x[gid.x]))", 4, 33, 1, 1, 1},
     /* Not integers: an order would be made up. */
     {"atomic_add(g[0], f[gid.x])", 4, 2, 1, 0, 4},
-    /* The old value is asked for. */
-    {"let o = atomic_add(k[0], i32(x[gid.x]))\nif o > 0 { y[0] = 1 }", 4, 1, 1, 0, 4},
+    /* The old value is asked for; also more than once, of several counters, of one for several. */
+    {"let o = atomic_add(k[0], i32(x[gid.x]))\nif o > 0 { y[0] = 1 }", RETURNS, 1, RETURNS / 4, 0,
+     1},
+    {APPEND("k[0]"), RETURNS, 1, RETURNS / 4, 0, 1},
+    {"if x[gid.x] > 3 { let o = atomic_sub(k[1], 2i)\ny[u32(o)] = u32(o) }", RETURNS, 1,
+     RETURNS / 4, 0, 1},
+    {APPEND("k[0]") "\nif m[gid.x] == 3 { let o = atomic_add(k[1], 1i)\ng[u32(o)] = 1.0 }", RETURNS,
+     5, RETURNS / 2, 0, 2},
+    {"let e = p & 7\nif x[gid.x] > 3 { let o = atomic_add(k[e], 1i)\ny[u32(o)] = 2 }", RETURNS, 1,
+     RETURNS / 4, 0, 1},
+    {"let o = atomic_add(k[0], 1i)\ny[gid.x] = u32(o) + x[gid.x]", 4, 33, 1, 1, 1},
+    /* What says how much there is comes from what nobody writes, by choices and by gathers. */
+    {"var a = 1i\nif x[gid.x] > p { a = 2i } else { if f[gid.x] > 0.5 { a = -3i } }\n"
+     "let o = atomic_add(k[0], a)\ny[u32(o)] = 1",
+     RETURNS, 3, RETURNS / 2, 0, 1},
+    {"if f[x[gid.x]] > 0.5 { let o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 }", RETURNS, 1,
+     RETURNS / 4, 0, 1},
+    /* Others could change it, or others could see it. */
+    {"let a = g[p]\nif f32(x[gid.x]) > a { let o = atomic_add(k[0], 1i)\ng[u32(o)] = 1.0 }", 4, 1,
+     1, 0, 4},
+    {"let a = y[gid.x]\nif x[gid.x] > a { let o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 }", 0, 0, 0,
+     0, 0},
+    /* An operand that waits for another one's value; read where only some come; a switch. */
+    {"let a = atomic_add(k[0], 1i)\nlet o = atomic_add(k[1], a)\ny[u32(o)] = x[gid.x]", 4, 1, 1, 0,
+     8},
+    {"let a = atomic_add(k[0], 1i)\nif a < 9i { let o = atomic_add(k[1], 1i)\n"
+     "y[u32(o)] = x[gid.x] }",
+     4, 1, 1, 0, 8},
+    {"if x[gid.x] > 3 { if f[p] > 0.5 { let o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 } }", 4, 1, 1,
+     0, 4},
+    {"switch x[gid.x] { case 1, 2 { let o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 } default { } }", 4,
+     1, 1, 0, 4},
+    /* Indices that may be out of bounds, or one place; other operators; an order. */
+    {APPEND("k[p]"), 4, 1, 1, 0, 4},
+    {"let e = p & 7\nlet o = atomic_add(k[e], 1i)\nlet a = atomic_add(k[p & 3], 1i)\n"
+     "y[u32(o)] = u32(a) + x[gid.x]",
+     4, 1, 1, 0, 8},
+    {"let o = atomic_max(k[0], i32(x[gid.x]))\nif o > 0 { y[0] = 1 }", 4, 1, 1, 0, 4},
+    {"let o = atomic_add(k[0], 1i, acquire)\ny[gid.x] = x[gid.x]", 0, 0, 0, 0, 0},
+    {"let o = atomic_add(k[0], 1i)\nif k[1] > 0 { y[u32(o)] = x[gid.x] }", 4, 1, 1, 0, 4},
     /* Somebody looks; two operators; another place for each. */
     {"atomic_add(k[0], i32(x[gid.x]))\nif k[1] > 0 { y[0] = 1 }", 4, 1, 1, 0, 4},
     {"atomic_add(k[0], i32(x[gid.x]))\natomic_max(k[0], 3i)", 4, 1, 1, 0, 8},
     {"atomic_add(k[x[gid.x]], 1i)", 4, 1, 1, 0, 4},
     {"atomic_exchange(k[0], i32(x[gid.x]))", 4, 1, 1, 0, 4},
-    {"atomic_add(k[0], i32(x[gid.x]))\natomic_add(k[1], 1i)", 64, 1, 16, 0, 2},
+    {"atomic_add(k[0], i32(x[gid.x]))\natomic_add(k[1], 1i)", JOINS, 1, ROUNDS, 0, 2},
     /* In place: the load comes before the store. */
     {"y[gid.x] = y[gid.x] + 1", 4, 32, 1, 1, 0},
     {"y[gid.x] = 1\ng[gid.x] = f32(y[gid.x])", 0, 0, 0, 0, 0},
@@ -109,7 +159,7 @@ static const row rows[] = {
     /* What is compared with the place is known where all is in bounds. */
     {"if gid.x < len(x) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
     {"if gid.x >= p { return }\ny[gid.x] = x[gid.x]", 4, 33, 1, 1, 0},
-    {"if p > gid.x && gid.x < len(y) { atomic_add(k[0], i32(x[gid.x])) }", 64, 1, 16, 0, 1},
+    {"if p > gid.x && gid.x < len(y) { atomic_add(k[0], i32(x[gid.x])) }", JOINS, 1, ROUNDS, 0, 1},
     {"if !(len(f) <= gid.x || gid.x >= len(x)) { y[gid.x] = x[gid.x] }", 4, 33, 1, 1, 0},
     {"if gid.x < len(x) && x[gid.x] > 3 { y[gid.x] = x[gid.x] }", 4, 1, 1, 0, 0},
     {"var a = x[gid.x]\nif gid.x < p { a = 7 }\ny[gid.x] = a", 4, 33, 1, 1, 0},
@@ -162,6 +212,22 @@ static void test_coarse_is_what_gains(void **state)
     }
 }
 
+/* Those of one place are one, whichever of them an element has and whether or not it looks: one
+ * atomic for all elements, and three in the loop. */
+static void test_coarse_atomics_of_one_place_return_together(void **state)
+{
+    (void)state;
+    ssa_case c;
+    vy_coarse coarse;
+    make(&c,
+         "if x[gid.x] > 3 { let o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 } else {\n"
+         "let o = atomic_add(k[0], 2i)\ny[u32(o)] = 2\natomic_add(k[0], 7i) }",
+         &coarse);
+    assert_int_equal(coarse.elements, RETURNS);
+    assert_int_equal(case_count(&c, VY_SSA_ATOMIC), 1 + 3);
+    case_finish(&c);
+}
+
 /* Floats are added in the program's order: one addition for each element, none beside. */
 static void test_coarse_floats_keep_their_order(void **state)
 {
@@ -210,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coarse_forms_match_stored_ones),
         cmocka_unit_test(test_coarse_is_what_gains),
+        cmocka_unit_test(test_coarse_atomics_of_one_place_return_together),
         cmocka_unit_test(test_coarse_floats_keep_their_order),
         cmocka_unit_test(test_coarse_bodies_have_a_limit),
     };

@@ -181,6 +181,7 @@ static void test_words_of_coarse_segments(void **state)
         "if m[gid.x] == 1 { atomic_max(k[0], 7) }\n",
         "h[gid.x] = h[gid.x] + h[gid.x] / 3.0h\nb[gid.x] = f32(m[gid.x])\n",
         "let o = atomic_add(k[0], x[gid.x])\ny[gid.x] = y[gid.x] ^ o\n",
+        "if x[gid.x] > 3 { let o = atomic_add(k[1], 1)\ny[o] = x[gid.x] }\n",
     };
     spv_context contexts[2];
     make_contexts(contexts);

@@ -1,6 +1,6 @@
 /* The words of coarse segments: the stored assembly, one access for all elements of a stream, what
  * the memory model and the forms of memory ask for. */
-#include "codegen/passes/coarsen.h"
+#include "codegen/passes/coarsen_parts.h"
 #include "codegen/spirv/spirv.h"
 #include "judge.h"
 #include "vyre/text.h"
@@ -18,6 +18,10 @@ static const char map_text[] = "program map\nworkgroup 64\ngrid over y\nin x : u
 static const char odd_text[] = "program odd\nworkgroup 64\ngrid over x\nin x : u8[]\n"
                                "out k : u32[1]\n"
                                "kernel { if (x[gid.x] & 1) == 1 { atomic_add(k[0], 1) } }\n";
+static const char append_text[] =
+    "program append\nworkgroup 64\ngrid over x\nin x : u64[]\ninout y : u64[]\n"
+    "inout k : u32[1]\nkernel { let v = x[gid.x]\n"
+    "if v > 3ul { let o = atomic_add(k[0], 1)\ny[o] = v } }\n";
 static const char narrow_text[] =
     "program narrow\nworkgroup 64\ngrid over y\nin x : i16[]\nin h : f16[]\ninout y : i8[]\n"
     "inout d : f32[]\nkernel { y[gid.x] = i8(x[gid.x])\nd[gid.x] = f32(h[gid.x]) }\n";
@@ -30,7 +34,8 @@ typedef struct made {
     vy_coarse coarse;
 } made;
 
-static made make(const char *text, vyre_target target, vyre_interface interface)
+static made make_joined(const char *text, vyre_target target, vyre_interface interface,
+                        uint32_t aggregate)
 {
     made m = {0};
     vyre_diag diag;
@@ -54,6 +59,9 @@ static made make(const char *text, vyre_target target, vyre_interface interface)
     assert_null(vy_ssa_verify(&ssa));
     const vy_spirv_options options = {.target = target,
                                       .interface = interface,
+                                      .aggregate = aggregate,
+                                      .reconvergence = aggregate ? VYRE_RECONVERGENCE_MAXIMAL
+                                                                 : VYRE_RECONVERGENCE_NONE,
                                       .agnostic = true,
                                       .coarse = m.coarse.elements,
                                       .entry_name = "main",
@@ -64,6 +72,11 @@ static made make(const char *text, vyre_target target, vyre_interface interface)
     m.words = words;
     judge_valid(m.words, m.count, target);
     return m;
+}
+
+static made make(const char *text, vyre_target target, vyre_interface interface)
+{
+    return make_joined(text, target, interface, 0);
 }
 
 static void finish(made *m)
@@ -171,10 +184,30 @@ static void test_coarse_atomics_are_one_for_all(void **state)
 {
     (void)state;
     made m = make(odd_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS);
-    assert_int_equal(m.coarse.elements, 64);
+    assert_int_equal(m.coarse.elements, VY_COARSE_MOST);
     assert_int_equal(m.coarse.streams, 1);
     assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
     finish(&m);
+}
+
+/* One that returns, joined within subgroups or not, and the one of the loop; each element adds to
+ * what its atomic has found, and stores for itself, where it is in bounds. */
+static void test_coarse_atomics_return_to_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        made m = make_joined(append_text, VYRE_TARGET_VULKAN_1_3,
+                             i & 1 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+                             i & 2 ? VYRE_AGGREGATE_ALL : 0);
+        uint32_t n = VY_COARSE_MOST_RETURNS < 2 * VY_COARSE_ROUNDS ? VY_COARSE_MOST_RETURNS
+                                                                   : 2 * VY_COARSE_ROUNDS;
+        assert_int_equal(m.coarse.elements, n);
+        assert_int_equal(m.coarse.streams, 1);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBroadcastFirst),
+                         i & 2 ? 2 : 0);
+        finish(&m);
+    }
 }
 
 int main(void)
@@ -184,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_coarse_streams_are_one_access_of_16_bytes),
         cmocka_unit_test(test_coarse_bindings_have_two_views),
         cmocka_unit_test(test_coarse_atomics_are_one_for_all),
+        cmocka_unit_test(test_coarse_atomics_return_to_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
