@@ -17,6 +17,7 @@ static const char *const names[BENCH_KERNELS] = {
     [BENCH_KERNEL_HISTOGRAM] = "histogram of bytes",
     [BENCH_KERNEL_SCAN] = "inclusive scan",
     [BENCH_KERNEL_COMPACT] = "compaction, the odd ones",
+    [BENCH_KERNEL_APPEND] = "append, the odd ones",
     [BENCH_KERNEL_SORT] = "radix sort of pairs",
     [BENCH_KERNEL_SPMV] = "sparse matrix, 16 a row",
     [BENCH_KERNEL_PRODUCTS] = "products of a sparse matrix's values",

@@ -9,6 +9,7 @@ enum { KERNEL_INS = 4, KERNEL_OUTS = 2 };
 
 /* One kernel at one size, with what it reads and must leave; words, of floats their bits.
  *   most       in: x                                  out: y, or the total, or the bins
+ *   append     in: x                                  out: y, in any order; how many
  *   sort       in: keys, values                       out: keys, values
  *   SpMV       in: row_start, column, value, vector   out: y; count: elements, 16 in each row
  *   products   in: column, value, vector              out: a product for each element
@@ -19,14 +20,14 @@ typedef struct kernel_work {
     uint32_t in_count, out_count;
     uint32_t *in[KERNEL_INS], *wanted[KERNEL_OUTS], *got[KERNEL_OUTS];
     uint32_t in_words[KERNEL_INS], out_words[KERNEL_OUTS];
-    uint32_t *scratch; /* of the way in plain C */
+    uint32_t *scratch; /* of the way in plain C, and of sorting */
     uint64_t bytes;    /* that must be moved at least; 0: not what limits it */
 } kernel_work;
 
 /* `work` has an id and a count. */
 vyre_result kernel_work_make(kernel_work *work, vyre_diag *diag);
 void kernel_work_finish(kernel_work *work);
-/* Counts where got differs from wanted. */
+/* Counts where got differs from wanted; of what has no order, where it does when it is sorted. */
 void kernel_work_compare(const kernel_work *work, bench_check *out);
 
 /* The ways of a case; they live until kernel_ways_finish. */

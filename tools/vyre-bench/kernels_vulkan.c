@@ -75,6 +75,34 @@ static void make_sort(kernel_recipe *r, uint32_t n)
     }
 }
 
+static uint32_t variants_of(bench_kernel_id id)
+{
+    switch (id) {
+    case BENCH_KERNEL_COPY:
+    case BENCH_KERNEL_MAP:
+    case BENCH_KERNEL_PRODUCTS:
+        return 2;
+    case BENCH_KERNEL_APPEND:
+        return 3;
+    default:
+        return 1;
+    }
+}
+
+/* A word, 4 or 16 words an invocation. */
+static void make_append(kernel_recipe *r, uint32_t variant, uint32_t n)
+{
+    uint32_t words = variant ? variant * variant * 4 : 1;
+    add_step(r, (peer_step){.shader = PEER_SHADER_APPEND,
+                            .kind = variant,
+                            .groups = groups_of(n / words),
+                            .count = n / words});
+    r->params.sizes[2] = sizeof(uint32_t);
+    r->params.buffer_count = 3;
+    r->resets[0] = (peer_reset){.buffer = 2};
+    r->params.reset_count = 1;
+}
+
 /* Inputs, then the output, which some kernels want to be zero. A bias of zeros is left out. */
 static void set_buffers(kernel_recipe *r, const kernel_work *work)
 {
@@ -92,12 +120,13 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
                         const char **out_name)
 {
     uint32_t n = work->count;
-    bool has_wide = work->id == BENCH_KERNEL_COPY || work->id == BENCH_KERNEL_MAP;
-    if (variant > (has_wide ? 1u : 0u) || work->id == BENCH_KERNEL_PRODUCTS) {
+    static const char *const names[] = {"GLSL", "GLSL, 16 bytes an invocation",
+                                        "GLSL, 64 bytes an invocation"};
+    if (variant >= variants_of(work->id)) {
         return false;
     }
     memset(out, 0, sizeof *out);
-    *out_name = variant ? "GLSL, 16 bytes an invocation" : "GLSL";
+    *out_name = names[variant];
     set_buffers(out, work);
     switch (work->id) {
     case BENCH_KERNEL_SUM:
@@ -120,6 +149,9 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
     case BENCH_KERNEL_COMPACT:
         make_compact(out, n);
         break;
+    case BENCH_KERNEL_APPEND:
+        make_append(out, variant, n);
+        break;
     case BENCH_KERNEL_SORT:
         make_sort(out, n);
         break;
@@ -127,6 +159,12 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
         add_step(out, (peer_step){.shader = PEER_SHADER_SPMV,
                                   .groups = groups_of(n / BENCH_ROW),
                                   .count = n / BENCH_ROW});
+        break;
+    case BENCH_KERNEL_PRODUCTS:
+        add_step(out, (peer_step){.shader = PEER_SHADER_PRODUCTS,
+                                  .kind = variant,
+                                  .groups = groups_of(variant ? n / 4 : n),
+                                  .count = variant ? n / 4 : n});
         break;
     case BENCH_KERNEL_MATMUL:
         add_step(out, (peer_step){.shader = PEER_SHADER_MATMUL,

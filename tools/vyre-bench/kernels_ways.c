@@ -10,7 +10,7 @@
 enum {
     MAX_SORTED_ON_CPU = 1 << 24,
     MAX_LIBRARY = 3,
-    MAX_VULKAN = 2,
+    MAX_VULKAN = 3,
     MAX_BINDS = 8,
     NONE = -1,
     OUT = KERNEL_INS
@@ -37,6 +37,11 @@ static const char odd_atomic_text[] =
     "program odd_atomic\nworkgroup 256\ngrid over x\n"
     "in x : u32[]\nout total : u32[1]\n"
     "kernel { if (x[gid.x] & 1) == 1 { atomic_add(total[0], 1) } }\n";
+static const char append_text[] =
+    "program append\nworkgroup 256\ngrid over x\n"
+    "in x : u32[]\ninout y : u32[]\nout count : u32[1]\n"
+    "kernel {\n    let v = x[gid.x]\n"
+    "    if (v & 1) == 1 {\n        let k = atomic_add(count[0], 1)\n        y[k] = v\n    }\n}\n";
 static const char products_text[] =
     "program products\nworkgroup 256\ngrid over y\n"
     "in column : u32[]\nin value : f32[]\nin x : f32[]\ninout y : f32[]\n"
@@ -64,6 +69,7 @@ typedef struct program_kind {
     uint32_t param_count, params[2];
     bool has_zeros; /* outputs or scratch that are made zero before each run */
     vyre_coarsening coarsening;
+    uint32_t aggregate; /* VYRE_AGGREGATE_* beside what the device asks for */
 } program_kind;
 
 #define PROGRAM(kernel, name, source) .id = BENCH_KERNEL_##kernel, .way = name, .text = source
@@ -94,6 +100,12 @@ static const program_kind program_kinds[] = {
      .has_zeros = true},
     {PROGRAM(COMPACT, "compact.vyre", bench_compact_vyre), .bind_count = 4,
      .binds = {0, OUT, OUT + 1, NONE}, .param_count = 2, .params = {1, 1}, .has_zeros = true},
+    {PROGRAM(APPEND, "an atomic each", append_text), .bind_count = 3, .binds = {0, OUT, OUT + 1},
+     .has_zeros = true},
+    {PROGRAM(APPEND, "an atomic each, one by one", append_text), .bind_count = 3,
+     .binds = {0, OUT, OUT + 1}, .has_zeros = true, .coarsening = VYRE_COARSENING_NEVER},
+    {PROGRAM(APPEND, "an atomic each, joined within subgroups", append_text), .bind_count = 3,
+     .binds = {0, OUT, OUT + 1}, .has_zeros = true, .aggregate = VYRE_AGGREGATE_STORAGE},
     {PROGRAM(SORT, "radix_sort.vyre", bench_radix_sort_vyre), .bind_count = 6,
      .binds = {OUT, OUT + 1, NONE, NONE, NONE, NONE}, .param_count = 1, .has_zeros = true},
     {PROGRAM(SPMV, "spmv.vyre", bench_spmv_vyre), .bind_count = 5, .binds = {0, 1, 2, 3, OUT},
@@ -198,7 +210,8 @@ static vyre_result sample_library(void *state, double *out, uint32_t count, vyre
 static vyre_result clear_outputs(kernel_ways *all, vyre_diag *diag)
 {
     const kernel_work *work = all->work;
-    uint32_t word = work->id == BENCH_KERNEL_COMPACT ? 0 : UINT32_MAX;
+    bool has_rest = work->id == BENCH_KERNEL_COMPACT || work->id == BENCH_KERNEL_APPEND;
+    uint32_t word = has_rest ? 0 : UINT32_MAX;
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; result == VYRE_OK && i < work->out_count; i++) {
         result = vyre_buffer_fill(all->bench->device, all->out[i], 0,
@@ -265,7 +278,8 @@ static vyre_result add_library(kernel_ways *all, bench_case *c, vyre_diag *diag)
         library_way *way = &all->library[all->library_count++];
         way->all = all;
         way->kind = kind;
-        result = bench_program_create(all->bench->device, kind->text, &way->program, diag);
+        result = bench_program_create_joined(all->bench->device, kind->text, kind->aggregate,
+                                             &way->program, diag);
         bind(way);
         way->series = c->series_count;
         (void)bench_series_vyre(c, kind->way, all->bench->device, sample_library, check_library,
@@ -467,10 +481,15 @@ static const cuda_kind cuda_kinds[] = {
     {BENCH_KERNEL_SCAN, "cub::DeviceScan", "cub"},
     {BENCH_KERNEL_COMPACT, "block after block", "plain"},
     {BENCH_KERNEL_COMPACT, "cub::DeviceSelect", "cub"},
+    {BENCH_KERNEL_APPEND, "an atomic each", "plain"},
+    {BENCH_KERNEL_APPEND, "an atomic a warp, uint4", "wide"},
+    {BENCH_KERNEL_APPEND, "an atomic a block, 4 uint4 a thread", "block"},
     {BENCH_KERNEL_SORT, "tiles of 256 pairs", "plain"},
     {BENCH_KERNEL_SORT, "cub::DeviceRadixSort", "cub"},
     {BENCH_KERNEL_SPMV, "a row a thread", "plain"},
     {BENCH_KERNEL_SPMV, "a row half a warp", "wide"},
+    {BENCH_KERNEL_PRODUCTS, "an element a thread", "plain"},
+    {BENCH_KERNEL_PRODUCTS, "uint4 and float4, 4 elements a thread", "wide"},
     {BENCH_KERNEL_MATMUL, "tiles of 16 by 16", "plain"},
     {BENCH_KERNEL_MATMUL, "tiles of 64 by 64, 4 by 4 a thread", "wide"},
 };

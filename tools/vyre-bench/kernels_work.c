@@ -36,6 +36,11 @@ static void set_sizes(kernel_work *w)
     case BENCH_KERNEL_COMPACT:
         w->bytes = (uint64_t)n * 6; /* half of them stay */
         break;
+    case BENCH_KERNEL_APPEND:
+        w->out_count = 2;
+        w->out_words[1] = 1;
+        w->bytes = (uint64_t)n * 6;
+        break;
     case BENCH_KERNEL_SORT:
         w->in_count = w->out_count = 2;
         w->in_words[1] = w->out_words[1] = n;
@@ -77,7 +82,7 @@ static bool allocate(kernel_work *w)
         w->got[i] = calloc(w->out_words[i], sizeof(uint32_t));
         ok = ok && w->wanted[i] && w->got[i];
     }
-    if (w->id == BENCH_KERNEL_SORT) {
+    if (w->id == BENCH_KERNEL_SORT || w->id == BENCH_KERNEL_APPEND) {
         w->scratch = calloc(2 * (size_t)w->count, sizeof(uint32_t));
         ok = ok && w->scratch;
     }
@@ -175,6 +180,48 @@ static void make_sort(kernel_work *w)
     }
 }
 
+static int digit_of(uint32_t word, uint32_t round)
+{
+    return (int)(word >> 11 * round & 2047);
+}
+
+/* In three rounds, over words of scratch: the last one leaves the result there. */
+static void sort_words(uint32_t *words, uint32_t count, uint32_t *scratch)
+{
+    static uint32_t place[2049];
+    uint32_t *from = words, *to = scratch;
+    for (uint32_t round = 0; round < 3; round++) {
+        memset(place, 0, sizeof place);
+        for (uint32_t i = 0; i < count; i++) {
+            place[digit_of(from[i], round) + 1]++;
+        }
+        for (uint32_t k = 0; k < 2048; k++) {
+            place[k + 1] += place[k];
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            to[place[digit_of(from[i], round)]++] = from[i];
+        }
+        to = from;
+        from = from == words ? scratch : words;
+    }
+    memcpy(words, scratch, (size_t)count * sizeof *words);
+}
+
+/* Sorted; zeros stay behind. */
+static void make_append(kernel_work *w)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t x = bench_kernel_word(i);
+        w->in[0][i] = x;
+        if (x & 1) {
+            w->wanted[0][kept++] = x;
+        }
+    }
+    w->wanted[1][0] = kept;
+    sort_words(w->wanted[0], kept, w->scratch);
+}
+
 static void make_words(kernel_work *w)
 {
     uint32_t *wanted = w->wanted[0], sum = 0, kept = 0;
@@ -216,6 +263,8 @@ vyre_result kernel_work_make(kernel_work *work, vyre_diag *diag)
         make_products(work);
     } else if (work->id == BENCH_KERNEL_MATMUL) {
         make_matmul(work);
+    } else if (work->id == BENCH_KERNEL_APPEND) {
+        make_append(work);
     } else if (work->id == BENCH_KERNEL_SORT) {
         make_sort(work);
     } else {
@@ -239,6 +288,9 @@ void kernel_work_finish(kernel_work *work)
 
 void kernel_work_compare(const kernel_work *work, bench_check *out)
 {
+    if (work->id == BENCH_KERNEL_APPEND) {
+        sort_words(work->got[0], work->wanted[1][0], work->scratch);
+    }
     for (uint32_t k = 0; k < work->out_count; k++) {
         out->compared += work->out_words[k];
         for (uint32_t i = 0; i < work->out_words[k]; i++) {

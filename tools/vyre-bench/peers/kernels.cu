@@ -1,6 +1,8 @@
 // The kernels of group kernels in CUDA: as they are first written, with 16 bytes a thread, and by
-// CUB. What is made zero before a run is not timed, unless CUB does it. The device is kept busy until
-// everything is enqueued, so that the time between the events has nothing of the host's in it.
+// CUB. What is made zero before a run is not timed, unless CUB does it. The device is kept busy
+// until everything is enqueued, so that the time between the events has nothing of the host's in
+// it.
+#include "kernels_append.cuh"
 #include "kernels_data.cuh"
 
 #include <cub/cub.cuh>
@@ -69,8 +71,7 @@ __device__ void add_block(unsigned sum, unsigned *total)
     }
 }
 
-template <unsigned mask>
-__global__ void sum_plain(const unsigned *x, unsigned *total, unsigned n)
+template <unsigned mask> __global__ void sum_plain(const unsigned *x, unsigned *total, unsigned n)
 {
     unsigned sum = 0;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
@@ -79,8 +80,7 @@ __global__ void sum_plain(const unsigned *x, unsigned *total, unsigned n)
     add_block(sum, total);
 }
 
-template <unsigned mask>
-__global__ void sum_wide(const uint4 *x, unsigned *total, unsigned n)
+template <unsigned mask> __global__ void sum_wide(const uint4 *x, unsigned *total, unsigned n)
 {
     unsigned sum = 0;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
@@ -447,19 +447,25 @@ class kernel_peer : public peer {
             sums.allocate(256 * size_t(sort_blocks()));
             rank.allocate(256);
         }
+        if (id == BENCH_KERNEL_APPEND) {
+            size_t size = 0;
+            rank.allocate(n);
+            sort_kept(nullptr, size);
+            space.allocate(size / sizeof(unsigned) + 1);
+        }
         if (way == "cub") {
             size_t size = 0;
             run_cub(nullptr, size);
             space.allocate(size / sizeof(unsigned) + 1);
         }
         is_cleared = id == BENCH_KERNEL_SUM || id == BENCH_KERNEL_ODD ||
-                     id == BENCH_KERNEL_HISTOGRAM;
+                     id == BENCH_KERNEL_HISTOGRAM || id == BENCH_KERNEL_APPEND;
     }
 
     double sample() override
     {
         if (is_cleared) {
-            clear();
+            clear(id == BENCH_KERNEL_APPEND ? 1 : 0); // of what is appended how many there are
         }
         keep_busy<<<1, 1, 0, clock.stream>>>(100000);
         clock.start();
@@ -471,8 +477,15 @@ class kernel_peer : public peer {
     // All samples left the same: once more, over zeros.
     void look() override
     {
-        clear();
+        clear(0);
         sample();
+        if (id == BENCH_KERNEL_APPEND) {
+            size_t size = space.count() * sizeof(unsigned);
+            sort_kept(space.data(), size);
+            CALL(cudaMemcpyAsync(out[0].data(), rank.data(), data->kept * sizeof(unsigned),
+                                 cudaMemcpyDeviceToDevice, clock.stream));
+            CALL(cudaStreamSynchronize(clock.stream));
+        }
         for (unsigned k = 0; k < 2 && data->wanted[k].data(); k++) {
             unsigned length = unsigned(data->wanted[k].count()), found = 0;
             CALL(cudaMemset(wrong_words.data(), 0, sizeof found));
@@ -492,15 +505,22 @@ class kernel_peer : public peer {
     device_clock clock;
     bool is_cleared = false;
 
-    void clear()
+    void clear(unsigned first)
     {
-        for (device_words &words : out) {
-            if (words.data()) {
-                CALL(cudaMemsetAsync(words.data(), 0, words.count() * sizeof(unsigned),
+        for (unsigned k = first; k < 2; k++) {
+            if (out[k].data()) {
+                CALL(cudaMemsetAsync(out[k].data(), 0, out[k].count() * sizeof(unsigned),
                                      clock.stream));
             }
         }
         CALL(cudaStreamSynchronize(clock.stream));
+    }
+
+    // What was appended in any order; what stands behind it stays.
+    void sort_kept(void *at, size_t &size)
+    {
+        CALL(cub::DeviceRadixSort::SortKeys(at, size, out[0].data(), rank.data(), data->kept, 0, 32,
+                                            clock.stream));
     }
 
     void run()
@@ -515,6 +535,10 @@ class kernel_peer : public peer {
             run_plain();
         } else if (way == "wide") {
             run_wide();
+        } else if (way == "block" && id == BENCH_KERNEL_APPEND) {
+            const uint4 *x = reinterpret_cast<const uint4 *>(data->in[0].data());
+            append_block<<<blocks_of((n / 4 + append_fours - 1) / append_fours), group_size, 0,
+                           clock.stream>>>(x, out[0].data(), out[1].data(), n / 4);
         } else {
             throw std::runtime_error("no way " + way + " of kernel");
         }
@@ -576,11 +600,17 @@ class kernel_peer : public peer {
         case BENCH_KERNEL_COMPACT:
             rank_odd<<<blocks, group_size, 0, s>>>(x, rank.data(), sums.data(), n);
             scan_sums(sums.data(), blocks, s);
-            place_odd<<<blocks, group_size, 0, s>>>(x, rank.data(), sums.data(), y, kept.data(),
-                                                    n);
+            place_odd<<<blocks, group_size, 0, s>>>(x, rank.data(), sums.data(), y, kept.data(), n);
+            break;
+        case BENCH_KERNEL_APPEND:
+            append_plain<<<blocks, group_size, 0, s>>>(x, y, out[1].data(), n);
             break;
         case BENCH_KERNEL_SORT:
             sort();
+            break;
+        case BENCH_KERNEL_PRODUCTS:
+            products_plain<<<blocks, group_size, 0, s>>>(x, data->in[1].floats(),
+                                                         data->in[2].floats(), out[0].floats(), n);
             break;
         case BENCH_KERNEL_SPMV:
             spmv_plain<<<blocks_of(data->rows), group_size, 0, s>>>(
@@ -623,10 +653,18 @@ class kernel_peer : public peer {
             scan_sums(sums.data(), blocks, s);
             add_before_wide<<<blocks, group_size, 0, s>>>(y, sums.data(), n / 4);
             break;
+        case BENCH_KERNEL_APPEND:
+            append_wide<<<blocks, group_size, 0, s>>>(x, out[0].data(), out[1].data(), n / 4);
+            break;
+        case BENCH_KERNEL_PRODUCTS:
+            products_wide<<<blocks, group_size, 0, s>>>(
+                x, reinterpret_cast<const float4 *>(data->in[1].data()), data->in[2].floats(),
+                reinterpret_cast<float4 *>(y), n / 4);
+            break;
         case BENCH_KERNEL_SPMV:
             spmv_wide<<<blocks_of(data->rows * 16), group_size, 0, s>>>(
-                data->in[0].data(), data->in[1].data(), data->in[2].floats(),
-                data->in[3].floats(), out[0].floats(), data->rows);
+                data->in[0].data(), data->in[1].data(), data->in[2].floats(), data->in[3].floats(),
+                out[0].floats(), data->rows);
             break;
         case BENCH_KERNEL_MATMUL:
             matmul_wide<<<dim3(n / 64, n / 64), group_size, 0, s>>>(
@@ -671,8 +709,8 @@ class kernel_peer : public peer {
             CALL(cub::DeviceSelect::If(at, size, x, y, kept.data(), n, keeps_odd{}, s));
             break;
         case BENCH_KERNEL_SORT:
-            CALL(cub::DeviceRadixSort::SortPairs(at, size, x, y, data->in[1].data(),
-                                                 out[1].data(), n, 0, 32, s));
+            CALL(cub::DeviceRadixSort::SortPairs(at, size, x, y, data->in[1].data(), out[1].data(),
+                                                 n, 0, 32, s));
             break;
         default:
             throw std::runtime_error("no way of CUB for this kernel");

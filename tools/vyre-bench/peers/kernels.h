@@ -13,6 +13,7 @@ typedef enum bench_kernel_id {
     BENCH_KERNEL_HISTOGRAM, /* of the low bytes */
     BENCH_KERNEL_SCAN,
     BENCH_KERNEL_COMPACT, /* keeps the odd ones */
+    BENCH_KERNEL_APPEND,  /* likewise, in any order, and counts them */
     BENCH_KERNEL_SORT,    /* pairs, by their keys */
     BENCH_KERNEL_SPMV,
     BENCH_KERNEL_PRODUCTS, /* of the values of a sparse matrix with the vector's */

@@ -107,11 +107,14 @@ static void scan(uint32_t count, const uint32_t *restrict x, uint32_t *restrict 
     }
 }
 
-static void compact(uint32_t count, const uint32_t *restrict x, uint32_t *restrict y)
+/* Returns how many it keeps. */
+static uint32_t compact(uint32_t count, const uint32_t *restrict x, uint32_t *restrict y)
 {
-    uint32_t sums[CHUNKS];
+    uint32_t sums[CHUNKS], last;
     sums_of_chunks(count, x, 1, sums);
+    last = sums[CHUNKS - 1];
     before_chunks(sums);
+    last += sums[CHUNKS - 1];
     PARALLEL_FOR
     for (int k = 0; k < CHUNKS; k++) {
         uint32_t at = sums[k];
@@ -121,6 +124,7 @@ static void compact(uint32_t count, const uint32_t *restrict x, uint32_t *restri
             }
         }
     }
+    return last;
 }
 
 /* Pairs by one digit of 8 bits. */
@@ -217,7 +221,10 @@ void peer_kernel_on_cpu(bench_kernel_id id, uint32_t count, uint32_t *const *in,
         scan(count, in[0], out[0]);
         break;
     case BENCH_KERNEL_COMPACT:
-        compact(count, in[0], out[0]);
+        (void)compact(count, in[0], out[0]);
+        break;
+    case BENCH_KERNEL_APPEND:
+        out[1][0] = compact(count, in[0], out[0]);
         break;
     case BENCH_KERNEL_SORT:
         sort(count, in, out, scratch);

@@ -5,6 +5,7 @@
 #include "cuda.cuh"
 #include "kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 inline unsigned bits_of(float value)
@@ -16,13 +17,17 @@ inline unsigned bits_of(float value)
 
 // Inputs and what must come out, on the device; made once for a case.
 struct kernel_data {
-    unsigned id, count, rows = 0;
+    unsigned id, count, rows = 0, kept = 0;
     device_words in[4], wanted[2];
 
     kernel_data(unsigned id, unsigned count) : id(id), count(count)
     {
         if (id == BENCH_KERNEL_SPMV) {
             make_spmv();
+        } else if (id == BENCH_KERNEL_PRODUCTS) {
+            make_products();
+        } else if (id == BENCH_KERNEL_APPEND) {
+            make_append();
         } else if (id == BENCH_KERNEL_MATMUL) {
             make_matmul();
         } else {
@@ -117,6 +122,40 @@ struct kernel_data {
         in[2].upload(value);
         in[3].upload(x);
         wanted[0].upload(y);
+    }
+
+    void make_products()
+    {
+        rows = count / BENCH_ROW;
+        std::vector<unsigned> column(count), value(count), x(rows), y(count);
+        for (unsigned r = 0; r < rows; r++) {
+            x[r] = bits_of(bench_kernel_vector(r));
+        }
+        for (unsigned e = 0; e < count; e++) {
+            column[e] = bench_kernel_column(e, rows);
+            value[e] = bits_of(bench_kernel_value(e));
+            y[e] = bits_of(bench_kernel_value(e) * bench_kernel_vector(column[e]));
+        }
+        in[0].upload(column);
+        in[1].upload(value);
+        in[2].upload(x);
+        wanted[0].upload(y);
+    }
+
+    // Sorted; zeros stay behind.
+    void make_append()
+    {
+        std::vector<unsigned> x(count), y(count);
+        for (unsigned i = 0; i < count; i++) {
+            x[i] = bench_kernel_word(i);
+            if (x[i] & 1) {
+                y[kept++] = x[i];
+            }
+        }
+        std::sort(y.begin(), y.begin() + kept);
+        in[0].upload(x);
+        wanted[0].upload(y);
+        wanted[1].upload(std::vector<unsigned>{kept});
     }
 
     void make_matmul()

@@ -6,11 +6,13 @@
 
 #ifdef VYRE_BENCH_HAVE_SHADERS
 /* By glslangValidator, the twins from shaders/glsl. */
+#include "bench_append_spv.h"
 #include "bench_bfs_spv.h"
 #include "bench_compact_spv.h"
 #include "bench_histogram_spv.h"
 #include "bench_loop_spv.h"
 #include "bench_matmul_spv.h"
+#include "bench_products_spv.h"
 #include "bench_radix_spv.h"
 #include "bench_scan_spv.h"
 #include "bench_spmv_spv.h"
@@ -45,6 +47,8 @@ static const struct {
     [PEER_SHADER_HISTOGRAM] = {bench_histogram_spv, sizeof bench_histogram_spv},
     [PEER_SHADER_SCAN] = {bench_scan_spv, sizeof bench_scan_spv},
     [PEER_SHADER_COMPACT] = {bench_compact_spv, sizeof bench_compact_spv},
+    [PEER_SHADER_APPEND] = {bench_append_spv, sizeof bench_append_spv},
+    [PEER_SHADER_PRODUCTS] = {bench_products_spv, sizeof bench_products_spv},
     [PEER_SHADER_MATMUL] = {bench_matmul_spv, sizeof bench_matmul_spv},
     [PEER_SHADER_RADIX] = {bench_radix_spv, sizeof bench_radix_spv},
     [PEER_SHADER_BFS] = {bench_bfs_spv, sizeof bench_bfs_spv},

@@ -1,0 +1,28 @@
+// The values of a sparse matrix, each times the element of x that it meets; one or four an
+// invocation. push.count: invocations.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "common.glsl"
+
+layout(constant_id = 0) const uint KIND = 0; // 1: four
+layout(set = 0, binding = 0) readonly buffer Column { uint column[]; };
+layout(set = 0, binding = 1) readonly buffer Value { float value[]; };
+layout(set = 0, binding = 2) readonly buffer X { float x[]; };
+layout(set = 0, binding = 3) writeonly buffer Y { float y[]; };
+layout(set = 0, binding = 0) readonly buffer Column4 { uvec4 column4[]; };
+layout(set = 0, binding = 1) readonly buffer Value4 { vec4 value4[]; };
+layout(set = 0, binding = 3) writeonly buffer Y4 { vec4 y4[]; };
+
+void main()
+{
+    uint i = element_index();
+    if (i >= push.count) {
+        return;
+    }
+    if (KIND == 0) {
+        y[i] = value[i] * x[column[i]];
+    } else {
+        uvec4 c = column4[i];
+        y4[i] = value4[i] * vec4(x[c.x], x[c.y], x[c.z], x[c.w]);
+    }
+}
