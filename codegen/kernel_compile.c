@@ -202,13 +202,16 @@ static vyre_result build(compiler *c, uint32_t segment)
 /* Behind the passes. */
 static vyre_result coarsen(compiler *c)
 {
+    const uint32_t joins = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD;
+    bool is_joined = c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL &&
+                     (c->params.aggregate & joins) == joins;
     vyre_result result = VYRE_OK;
     c->coarse = vy_arena_alloc(&c->work, module_count(c), sizeof *c->coarse);
     if (!c->coarse) {
         return vy_diag_no_memory(c->diag);
     }
     for (uint32_t i = 0; i < module_count(c) && result == VYRE_OK; i++) {
-        if (!vy_ssa_coarsen(&c->ssa[i], &c->coarse[i])) {
+        if (!vy_ssa_coarsen(&c->ssa[i], is_joined, &c->coarse[i])) {
             return vy_diag_no_memory(c->diag);
         }
         vy_arena_reset(&c->scratch);

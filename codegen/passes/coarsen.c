@@ -12,116 +12,34 @@
  * In the first case it is known, too, what the segment compares gid.x with. The bodies follow each
  * other, so that they are one order of the elements among those that there could be. Needs the form
  * behind all passes; keeps what it does. */
-#include "codegen/passes/coarsen_parts.h"
+#include "codegen/passes/coarsen_make.h"
 #include "codegen/passes/passes.h"
 
-typedef struct coarsener {
-    vy_ssa *ssa;        /* the new form */
-    const vy_ssa *from; /* whose body is copied: the segment, or the plan's form of it */
-    const vy_coarse_plan *plan;
-    uint32_t *values; /* by instruction of the body: what it is in the copy being made */
-    uint32_t *fronts; /* those of each element, where atomics return */
-    uint32_t *comes;  /* by block, in a front: whether the element comes there; 0: it does */
-    uint32_t *blocks; /* by block of the body: what it is in the copy being made */
-    /* By block, for each join and then each buffer: what is joined when it ends, so far; the value
-     * to be stored, 0 where there is none on some way. */
-    uint32_t *sums;
-    uint32_t *loaded; /* by buffer, for each element of an invocation: its value */
-    uint32_t *stored; /* likewise: what it stores */
-    /* Of the copies before; where the atomic has returned, what the next element finds. */
-    uint32_t joined[VY_COARSE_JOINS];
-    VY_VEC(uint32_t) order; /* of the blocks */
-    /* In the entry block: T, and for each round the number of a block and of its first element. */
-    uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST];
-} coarsener;
-
-/* A copy of the body. */
-typedef struct body_copy {
-    uint32_t place;   /* gid.x */
-    uint32_t element; /* of the invocation's; UINT32_MAX: all is plain */
-    uint32_t after;   /* the block behind it */
-} body_copy;
-
-static uint32_t put(coarsener *c, uint32_t block, uint32_t op, vyre_type type, uint32_t a,
-                    uint32_t b)
-{
-    vy_ins ins = {.op = (uint16_t)op, .type = (uint8_t)type, .arg = {a, b}};
-    return vy_ssa_append(c->ssa, block, ins);
-}
-
-static uint32_t put_u32(coarsener *c, uint32_t block, vyre_op op, uint32_t a, uint32_t b)
-{
-    return put(c, block, op, VYRE_TYPE_U32, a, b);
-}
-
-static uint32_t number(coarsener *c, uint32_t value)
-{
-    return vy_ssa_literal(c->ssa, VYRE_TYPE_U32, value);
-}
-
 /* By a power of two; the amount is below 32. */
-static uint32_t shift(coarsener *c, uint32_t block, vyre_op op, uint32_t value, uint32_t places)
+static uint32_t shift(vy_coarsener *c, uint32_t block, vyre_op op, uint32_t value, uint32_t places)
 {
     if (!places) {
         return value;
     }
-    uint32_t amount = number(c, places);
-    uint32_t shifted = put_u32(c, block, op, value, amount);
+    uint32_t amount = vy_make_number(c, places);
+    uint32_t shifted = vy_make_u32(c, block, op, value, amount);
     c->ssa->ins.data[shifted].unchecked = true;
     return shifted;
 }
 
-static uint32_t add_block(coarsener *c)
-{
-    return vy_ssa_add_block(c->ssa, (vy_loc){0, 0});
-}
-
-static void begin_block(coarsener *c, uint32_t block)
-{
-    (void)vy_vec_push(c->ssa->scratch, &c->order, block);
-}
-
-static void jump(coarsener *c, uint32_t from, uint32_t to)
-{
-    c->ssa->blocks.data[from].end = VY_END_JUMP;
-    c->ssa->blocks.data[from].target[0] = to;
-}
-
-static void branch(coarsener *c, uint32_t from, uint32_t cond, uint32_t yes, uint32_t no)
-{
-    vy_block *block = &c->ssa->blocks.data[from];
-    block->end = VY_END_BRANCH;
-    block->cond = cond;
-    block->target[0] = yes;
-    block->target[1] = no;
-}
-
-static void select_to(coarsener *c, uint32_t from, uint32_t merge)
-{
-    c->ssa->blocks.data[from].merge_kind = VY_MERGE_SELECTION;
-    c->ssa->blocks.data[from].merge = merge;
-}
-
-static uint32_t add_phi(coarsener *c, uint32_t block, uint32_t after, vyre_type type,
-                        uint32_t first, uint32_t count)
-{
-    vy_ins ins = {.op = VY_SSA_PHI, .type = (uint8_t)type, .arg = {first, count}};
-    return vy_ssa_insert(c->ssa, block, after, ins);
-}
-
 /* ---- What the copies leave ------------------------------------------------------------------- */
 
-static uint32_t slot_count(const coarsener *c)
+static uint32_t slot_count(const vy_coarsener *c)
 {
     return VY_COARSE_JOINS + c->ssa->program->buffers.count;
 }
 
-static uint32_t *sum_of(coarsener *c, uint32_t block, uint32_t slot)
+static uint32_t *sum_of(vy_coarsener *c, uint32_t block, uint32_t slot)
 {
     return &c->sums[block * slot_count(c) + slot];
 }
 
-static vyre_type type_of_slot(const coarsener *c, uint32_t slot)
+static vyre_type type_of_slot(const vy_coarsener *c, uint32_t slot)
 {
     if (slot < VY_COARSE_JOINS) {
         return (vyre_type)c->plan->joins[slot].type;
@@ -131,36 +49,25 @@ static vyre_type type_of_slot(const coarsener *c, uint32_t slot)
 }
 
 /* Whether the slot is one; vectors have no phis, and one store that every element does. */
-static bool is_slot(const coarsener *c, uint32_t slot)
+static bool is_slot(const vy_coarsener *c, uint32_t slot)
 {
-    return slot < VY_COARSE_JOINS ? slot < c->plan->join_count
+    return slot < VY_COARSE_JOINS ? slot < c->plan->join_count && !c->plan->joins[slot].is_ranked
                                   : c->plan->store_of[slot - VY_COARSE_JOINS] &&
                                         vy_type_components(type_of_slot(c, slot)) == 1;
 }
 
-static uint32_t element_place(uint32_t buffer, uint32_t element)
-{
-    return buffer * VY_COARSE_MOST + element;
-}
-
-static uint32_t identity_of(coarsener *c, uint32_t join)
-{
-    const vy_coarse_join *j = &c->plan->joins[join];
-    return vy_ssa_literal(c->ssa, (vyre_type)j->type, j->identity);
-}
-
 /* What a copy begins with. */
-static uint32_t first_sum(coarsener *c, uint32_t slot, uint32_t element)
+static uint32_t first_sum(vy_coarsener *c, uint32_t slot, uint32_t element)
 {
     if (slot < VY_COARSE_JOINS) {
         return c->joined[slot];
     }
     uint32_t buffer = slot - VY_COARSE_JOINS;
-    return c->plan->is_loaded[buffer] ? c->loaded[element_place(buffer, element)] : 0;
+    return c->plan->is_loaded[buffer] ? c->loaded[vy_make_place_of(buffer, element)] : 0;
 }
 
 /* What there is when a block begins; blocks come behind those that lead to them. */
-static uint32_t begin_sum(coarsener *c, uint32_t b, uint32_t slot, uint32_t element)
+static uint32_t begin_sum(vy_coarsener *c, uint32_t b, uint32_t slot, uint32_t element)
 {
     const vy_flow *flow = &c->plan->flow;
     const uint32_t *preds = &flow->preds[flow->first_pred[b]];
@@ -184,44 +91,38 @@ static uint32_t begin_sum(coarsener *c, uint32_t b, uint32_t slot, uint32_t elem
         vy_phi_edge edge = {c->blocks[preds[i]], *sum_of(c, preds[i], slot)};
         (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
     }
-    return add_phi(c, c->blocks[b], c->ssa->blocks.data[c->blocks[b]].last, type_of_slot(c, slot),
-                   first, count);
+    return vy_make_phi(c, c->blocks[b], c->ssa->blocks.data[c->blocks[b]].last,
+                       type_of_slot(c, slot), first, count);
 }
 
 /* What stands in the slots behind a copy. */
-static void end_sums(coarsener *c, uint32_t element)
+static void end_sums(vy_coarsener *c, uint32_t element)
 {
     uint32_t buffers = c->ssa->program->buffers.count;
     for (uint32_t j = 0; j < c->plan->join_count; j++) {
-        c->joined[j] = *sum_of(c, c->plan->exit, j);
+        c->joined[j] = is_slot(c, j) ? *sum_of(c, c->plan->exit, j) : c->joined[j];
     }
     for (uint32_t b = 1; b < buffers; b++) {
         if (is_slot(c, VY_COARSE_JOINS + b)) {
-            c->stored[element_place(b, element)] = *sum_of(c, c->plan->exit, VY_COARSE_JOINS + b);
+            c->stored[vy_make_place_of(b, element)] =
+                *sum_of(c, c->plan->exit, VY_COARSE_JOINS + b);
         }
     }
 }
 
-static void add_to_sum(coarsener *c, uint32_t block, uint32_t *sum, uint32_t join, uint32_t operand)
-{
-    const vy_coarse_join *j = &c->plan->joins[join];
-    *sum = *sum == identity_of(c, join) ? operand
-                                        : put(c, block, j->op, (vyre_type)j->type, *sum, operand);
-}
-
 /* Behind the joined atomic: what the element finds there, and leaves to the next one. */
-static uint32_t find_old(coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
+static uint32_t find_old(vy_coarsener *c, uint32_t b, uint32_t join, uint32_t operand)
 {
     const vy_coarse_join *j = &c->plan->joins[join];
     vyre_op op = j->atomic == VYRE_ATOMIC_SUB ? VYRE_OP_SUB : VYRE_OP_ADD;
     uint32_t *sum = sum_of(c, b, join), old = *sum;
-    *sum = put(c, c->blocks[b], op, (vyre_type)j->type, old, operand);
+    *sum = vy_make(c, c->blocks[b], op, (vyre_type)j->type, old, operand);
     return old;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static uint32_t copy_phi(coarsener *c, uint32_t to, vy_ins ins)
+static uint32_t copy_phi(vy_coarsener *c, uint32_t to, vy_ins ins)
 {
     uint32_t first = c->ssa->phi_edges.count;
     for (uint32_t e = 0; e < ins.arg[1]; e++) {
@@ -234,19 +135,12 @@ static uint32_t copy_phi(coarsener *c, uint32_t to, vy_ins ins)
     return vy_ssa_append(c->ssa, to, ins);
 }
 
-static uint32_t copy_plain(coarsener *c, uint32_t to, vy_ins ins)
+static uint32_t copy_plain(vy_coarsener *c, uint32_t to, vy_ins ins)
 {
-    if (ins.op == VY_SSA_PHI) {
-        return copy_phi(c, to, ins);
-    }
-    uint32_t count = vy_ssa_operand_count(&ins);
-    for (uint32_t a = 0; a < count; a++) {
-        ins.arg[a] = c->values[ins.arg[a]];
-    }
-    return vy_ssa_append(c->ssa, to, ins);
+    return ins.op == VY_SSA_PHI ? copy_phi(c, to, ins) : vy_make_copy(c, to, ins);
 }
 
-static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const body_copy *copy)
+static void copy_instruction(vy_coarsener *c, uint32_t b, uint32_t index, const vy_body_copy *copy)
 {
     const vy_ins ins = c->from->ins.data[index];
     vy_coarse_role role = VY_COARSE_PLAIN;
@@ -269,15 +163,18 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
         return;
     }
     if (role == VY_COARSE_RETURNS) {
-        c->values[index] = find_old(c, b, c->plan->join_of[index], c->values[ins.arg[1]]);
+        uint32_t join = c->plan->join_of[index];
+        if (!c->plan->joins[join].is_ranked) {
+            c->values[index] = find_old(c, b, join, c->values[ins.arg[1]]);
+        }
         return;
     }
     if (role == VY_COARSE_JOINED) {
         uint32_t join = c->plan->join_of[index];
-        add_to_sum(c, c->blocks[b], sum_of(c, b, join), join, c->values[ins.arg[1]]);
+        vy_make_sum(c, c->blocks[b], sum_of(c, b, join), join, c->values[ins.arg[1]]);
         return;
     }
-    uint32_t at = element_place(ins.ref, copy->element);
+    uint32_t at = vy_make_place_of(ins.ref, copy->element);
     if (role == VY_COARSE_LOAD) {
         c->values[index] = c->loaded[at];
     } else if (is_slot(c, VY_COARSE_JOINS + ins.ref)) {
@@ -287,12 +184,12 @@ static void copy_instruction(coarsener *c, uint32_t b, uint32_t index, const bod
     }
 }
 
-static void copy_end(coarsener *c, uint32_t b, const body_copy *copy)
+static void copy_end(vy_coarsener *c, uint32_t b, const vy_body_copy *copy)
 {
     vy_ssa *ssa = c->ssa;
     const vy_block from = c->from->blocks.data[b];
     if (from.end == VY_END_RETURN) {
-        jump(c, c->blocks[b], copy->after);
+        vy_make_jump(c, c->blocks[b], copy->after);
         return;
     }
     uint32_t first_case = ssa->cases.count;
@@ -314,18 +211,18 @@ static void copy_end(coarsener *c, uint32_t b, const body_copy *copy)
 }
 
 /* Behind block `before`. */
-static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
+static void copy_body(vy_coarsener *c, uint32_t before, const vy_body_copy *copy)
 {
     vy_ssa *ssa = c->ssa;
     for (uint32_t b = 1; b < c->from->blocks.count; b++) {
-        c->blocks[b] = add_block(c);
+        c->blocks[b] = vy_make_block(c);
     }
     if (ssa->arena->failed) {
         return;
     }
-    jump(c, before, c->blocks[1]);
+    vy_make_jump(c, before, c->blocks[1]);
     for (uint32_t b = 1; b < c->from->blocks.count; b++) {
-        begin_block(c, c->blocks[b]);
+        vy_make_begin(c, c->blocks[b]);
         for (uint32_t v = 0; copy->element != UINT32_MAX && v < slot_count(c); v++) {
             *sum_of(c, b, v) = is_slot(c, v) ? begin_sum(c, b, v, copy->element) : 0;
         }
@@ -342,7 +239,7 @@ static void copy_body(coarsener *c, uint32_t before, const body_copy *copy)
 
 /* ---- Wide accesses --------------------------------------------------------------------------- */
 
-static uint32_t words_of(const coarsener *c, uint32_t buffer)
+static uint32_t words_of(const vy_coarsener *c, uint32_t buffer)
 {
     vyre_type type = (vyre_type)c->ssa->program->buffers.data[buffer].type;
     return vyre_type_size(type) * c->plan->lanes / (uint32_t)sizeof(uint32_t);
@@ -353,7 +250,7 @@ static vyre_type type_of_words(uint32_t words)
     return words == 1 ? VYRE_TYPE_U32 : words == 2 ? VYRE_TYPE_U32X2 : VYRE_TYPE_U32X4;
 }
 
-static void load_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
+static void load_wide(vy_coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
 {
     vyre_type element = (vyre_type)c->ssa->program->buffers.data[buffer].type;
     vy_ins load = {.op = VY_SSA_LOAD_WIDE,
@@ -367,13 +264,13 @@ static void load_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t ro
                          .ref = buffer,
                          .bits = k,
                          .arg = {wide}};
-        c->loaded[element_place(buffer, round * c->plan->lanes + k)] =
+        c->loaded[vy_make_place_of(buffer, round * c->plan->lanes + k)] =
             vy_ssa_append(c->ssa, block, unpack);
     }
 }
 
-static uint32_t pack_word(coarsener *c, uint32_t block, uint32_t buffer, const uint32_t *elements,
-                          uint32_t word)
+static uint32_t pack_word(vy_coarsener *c, uint32_t block, uint32_t buffer,
+                          const uint32_t *elements, uint32_t word)
 {
     uint32_t size = vyre_type_size((vyre_type)c->ssa->program->buffers.data[buffer].type);
     vy_ins pack = {.op = VY_SSA_PACK, .type = VYRE_TYPE_U32, .ref = buffer};
@@ -389,9 +286,9 @@ static uint32_t pack_word(coarsener *c, uint32_t block, uint32_t buffer, const u
     return vy_ssa_append(c->ssa, block, pack);
 }
 
-static void store_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
+static void store_wide(vy_coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
 {
-    const uint32_t *elements = &c->stored[element_place(buffer, round * c->plan->lanes)];
+    const uint32_t *elements = &c->stored[vy_make_place_of(buffer, round * c->plan->lanes)];
     uint32_t words = words_of(c, buffer);
     vy_ins compose = {.op = VY_SSA_COMPOSE, .type = (uint8_t)type_of_words(words)};
     for (uint32_t w = 0; w < words; w++) {
@@ -406,149 +303,9 @@ static void store_wide(coarsener *c, uint32_t block, uint32_t buffer, uint32_t r
     (void)vy_ssa_append(c->ssa, block, store);
 }
 
-/* ---- Joined atomics -------------------------------------------------------------------------- */
-
-/* A value that is 0 where the way did not lead through `yes`. */
-static uint32_t value_or_zero(coarsener *c, uint32_t merge, uint32_t from, uint32_t yes,
-                              vyre_type type, uint32_t value)
-{
-    uint32_t first = c->ssa->phi_edges.count, zero = vy_ssa_literal(c->ssa, type, 0);
-    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){from, zero});
-    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){yes, value});
-    return add_phi(c, merge, 0, type, first, 2);
-}
-
-/* A joined atomic, in `block` and behind; where no element may have one, only if something was
- * joined. One that returns is left out only where the sum tells that there is none, and leaves what
- * it found in place of the sum. Returns the block it ends in. */
-static uint32_t put_atomic(coarsener *c, uint32_t block, uint32_t j)
-{
-    const vy_coarse_join *join = &c->plan->joins[j];
-    bool tells = !join->returns || join->most <= UINT32_MAX / VY_COARSE_MOST;
-    bool is_always = join->is_certain || !tells;
-    vy_ins atomic = {.op = VY_SSA_ATOMIC,
-                     .type = join->type,
-                     .atomic = join->atomic,
-                     .order = VYRE_ORDER_RELAXED,
-                     .unchecked = join->is_unchecked || (join->returns && !is_always),
-                     .ref = join->buffer,
-                     .arg = {c->values[join->index], c->joined[j]},
-                     .loc = join->loc};
-    if (is_always) {
-        uint32_t old = vy_ssa_append(c->ssa, block, atomic);
-        c->joined[j] = join->returns ? old : c->joined[j];
-        return block;
-    }
-    uint32_t identity = identity_of(c, j), yes = add_block(c), merge = add_block(c);
-    uint32_t cond = put(c, block, VYRE_OP_NE, VYRE_TYPE_BOOL, c->joined[j], identity);
-    if (c->ssa->arena->failed) {
-        return block;
-    }
-    branch(c, block, cond, yes, merge);
-    select_to(c, block, merge);
-    begin_block(c, yes);
-    uint32_t old = vy_ssa_append(c->ssa, yes, atomic);
-    jump(c, yes, merge);
-    begin_block(c, merge);
-    if (join->returns) {
-        c->joined[j] = value_or_zero(c, merge, block, yes, (vyre_type)join->type, old);
-    }
-    return merge;
-}
-
-static uint32_t put_joined(coarsener *c, uint32_t block, bool returns)
-{
-    for (uint32_t j = 0; j < c->plan->join_count && !c->ssa->arena->failed; j++) {
-        if (c->plan->joins[j].returns == returns) {
-            block = put_atomic(c, block, j);
-        }
-    }
-    return block;
-}
-
-/* ---- Fronts ---------------------------------------------------------------------------------- */
-
-/* Whether the element goes from a block to another one. */
-static uint32_t goes(coarsener *c, uint32_t block, uint32_t from, uint32_t to)
-{
-    const vy_block *end = &c->from->blocks.data[from];
-    uint32_t comes = c->comes[from], cond = c->values[end->cond];
-    if (end->end != VY_END_BRANCH) {
-        return comes;
-    }
-    if (end->target[0] != to) {
-        cond = put(c, block, VYRE_OP_NOT, VYRE_TYPE_BOOL, cond, 0);
-    }
-    return comes ? put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, comes, cond) : cond;
-}
-
-static uint32_t choose(coarsener *c, uint32_t block, vyre_type type, uint32_t cond, uint32_t yes,
-                       uint32_t no)
-{
-    vy_ins select = {.op = VYRE_OP_SELECT, .type = (uint8_t)type, .arg = {cond, yes, no}};
-    return cond ? vy_ssa_append(c->ssa, block, select) : yes;
-}
-
-static uint32_t choose_phi(coarsener *c, uint32_t block, uint32_t b, const vy_ins *phi)
-{
-    const vy_phi_edge *edges = &c->from->phi_edges.data[phi->arg[0]];
-    uint32_t value = c->values[edges[phi->arg[1] - 1].value];
-    for (uint32_t e = phi->arg[1] - 1; e-- > 0;) {
-        uint32_t cond = goes(c, block, edges[e].block, b);
-        value = choose(c, block, (vyre_type)phi->type, cond, c->values[edges[e].value], value);
-    }
-    return value;
-}
-
-static void add_operand(coarsener *c, uint32_t block, uint32_t index)
-{
-    const vy_ins *ins = &c->from->ins.data[index];
-    uint32_t join = c->plan->join_of[index];
-    uint32_t operand = choose(c, block, (vyre_type)c->plan->joins[join].type, c->comes[ins->block],
-                              c->values[ins->arg[1]], identity_of(c, join));
-    add_to_sum(c, block, &c->joined[join], join, operand);
-}
-
-/* What is done whether or not the element comes there has lost its proofs. */
-static void put_front(coarsener *c, uint32_t block, uint32_t index, const body_copy *copy)
-{
-    vy_ins ins = c->from->ins.data[index];
-    if (ins.op == VYRE_OP_LITERAL) {
-        c->values[index] = vy_ssa_literal(c->ssa, (vyre_type)ins.type, ins.bits);
-    } else if (vy_coarse_is_place(&ins)) {
-        c->values[index] = copy->place;
-    } else if (c->plan->roles[index] == VY_COARSE_LOAD) {
-        c->values[index] = c->loaded[element_place(ins.ref, copy->element)];
-    } else if (ins.op == VY_SSA_PHI) {
-        c->values[index] = choose_phi(c, block, ins.block, &ins);
-    } else {
-        ins.unchecked = ins.unchecked && !c->comes[ins.block];
-        c->values[index] = copy_plain(c, block, ins);
-    }
-}
-
-/* Of one element, at the end of the block. */
-static void make_front(coarsener *c, uint32_t block, const body_copy *copy)
-{
-    const vy_coarse_plan *plan = c->plan;
-    for (uint32_t b = 1; b < c->from->blocks.count && !c->ssa->arena->failed; b++) {
-        if (b > 1 && plan->is_asked[b]) {
-            uint32_t header = plan->header_of[b], pred = plan->flow.preds[plan->flow.first_pred[b]];
-            c->comes[b] = header ? c->comes[header] : goes(c, block, pred, b);
-        }
-        for (uint32_t i = c->from->blocks.data[b].first; i; i = c->from->ins.data[i].next) {
-            if (plan->roles[i] == VY_COARSE_RETURNS) {
-                add_operand(c, block, i);
-            } else if (plan->is_front[i]) {
-                put_front(c, block, i, copy);
-            }
-        }
-    }
-}
-
 /* ---- As a whole ------------------------------------------------------------------------------ */
 
-static void begin_wide(coarsener *c, uint32_t block)
+static void begin_wide(vy_coarsener *c, uint32_t block)
 {
     const vy_coarse_plan *plan = c->plan;
     for (uint32_t r = 0; r < plan->rounds; r++) {
@@ -560,19 +317,19 @@ static void begin_wide(coarsener *c, uint32_t block)
         }
     }
     for (uint32_t j = 0; j < plan->join_count; j++) {
-        c->joined[j] = identity_of(c, j);
+        c->joined[j] = vy_make_identity(c, j);
     }
 }
 
 /* In `block`; uses the element's front, if there is one. */
-static body_copy begin_copy(coarsener *c, uint32_t block, uint32_t element, uint32_t after)
+static vy_body_copy begin_copy(vy_coarsener *c, uint32_t block, uint32_t element, uint32_t after)
 {
     const vy_coarse_plan *plan = c->plan;
     uint32_t lane = element & (plan->lanes - 1), first = c->firsts[element >> plan->lane_shift];
-    body_copy copy = {first, element, after};
+    vy_body_copy copy = {first, element, after};
     if (lane) {
-        uint32_t offset = number(c, lane);
-        copy.place = put_u32(c, block, VYRE_OP_ADD, first, offset);
+        uint32_t offset = vy_make_number(c, lane);
+        copy.place = vy_make_u32(c, block, VYRE_OP_ADD, first, offset);
     }
     if (plan->is_front) {
         c->values = &c->fronts[(size_t)element * plan->form.ins.count];
@@ -581,21 +338,22 @@ static body_copy begin_copy(coarsener *c, uint32_t block, uint32_t element, uint
 }
 
 /* Behind the entry block; returns the block it ends in. */
-static uint32_t make_wide(coarsener *c, uint32_t before)
+static uint32_t make_wide(vy_coarsener *c, uint32_t before)
 {
     const vy_coarse_plan *plan = c->plan;
     uint32_t elements = plan->rounds * plan->lanes;
     begin_wide(c, before);
     for (uint32_t e = 0; plan->is_front && e < elements && !c->ssa->arena->failed; e++) {
-        body_copy copy = begin_copy(c, before, e, 0);
-        make_front(c, before, &copy);
+        vy_body_copy copy = begin_copy(c, before, e, 0);
+        vy_make_front(c, before, &copy);
     }
-    before = put_joined(c, before, true);
+    before = vy_make_joined(c, before, true);
     for (uint32_t e = 0; e < elements && !c->ssa->arena->failed; e++) {
-        uint32_t after = add_block(c);
-        body_copy copy = begin_copy(c, before, e, after);
+        uint32_t after = vy_make_block(c);
+        vy_body_copy copy = begin_copy(c, before, e, after);
+        vy_make_ranks(c, before);
         copy_body(c, before, &copy);
-        begin_block(c, after);
+        vy_make_begin(c, after);
         before = after;
     }
     for (uint32_t r = 0; r < plan->rounds && !c->ssa->arena->failed; r++) {
@@ -605,132 +363,133 @@ static uint32_t make_wide(coarsener *c, uint32_t before)
             }
         }
     }
-    return put_joined(c, before, false);
+    return vy_make_joined(c, before, false);
 }
 
 /* ---- One by one ------------------------------------------------------------------------------ */
 
 /* The element of number t of the invocation, and whether the grid has it. The number of its block
  * is compared first: behind the last block, the element's own number may have wrapped. */
-static uint32_t find_element(coarsener *c, uint32_t block, uint32_t t, uint32_t *out_place)
+static uint32_t find_element(vy_coarsener *c, uint32_t block, uint32_t t, uint32_t *out_place)
 {
     const vy_coarse_plan *plan = c->plan;
-    uint32_t all = number(c, plan->rounds * plan->lanes), one = number(c, 1);
-    uint32_t elements = put(c, block, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
-    uint32_t inside = put(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, t, all);
+    uint32_t all = vy_make_number(c, plan->rounds * plan->lanes), one = vy_make_number(c, 1);
+    uint32_t elements = vy_make(c, block, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
+    uint32_t inside = vy_make(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, t, all);
     uint32_t lane = t, at = c->rounds[0];
     if (plan->rounds > 1) {
-        uint32_t mask = number(c, plan->lanes - 1);
+        uint32_t mask = vy_make_number(c, plan->lanes - 1);
         uint32_t round = shift(c, block, VYRE_OP_SHR, t, plan->lane_shift);
-        uint32_t distance = put_u32(c, block, VYRE_OP_MUL, round, c->count);
-        lane = put_u32(c, block, VYRE_OP_AND, t, mask);
-        at = put_u32(c, block, VYRE_OP_ADD, at, distance);
-        uint32_t last = put_u32(c, block, VYRE_OP_SUB, elements, one);
+        uint32_t distance = vy_make_u32(c, block, VYRE_OP_MUL, round, c->count);
+        lane = vy_make_u32(c, block, VYRE_OP_AND, t, mask);
+        at = vy_make_u32(c, block, VYRE_OP_ADD, at, distance);
+        uint32_t last = vy_make_u32(c, block, VYRE_OP_SUB, elements, one);
         last = shift(c, block, VYRE_OP_SHR, last, plan->lane_shift);
-        uint32_t is_block = put(c, block, VYRE_OP_LE, VYRE_TYPE_BOOL, at, last);
-        inside = put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_block);
+        uint32_t is_block = vy_make(c, block, VYRE_OP_LE, VYRE_TYPE_BOOL, at, last);
+        inside = vy_make(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_block);
     }
     uint32_t first = shift(c, block, VYRE_OP_SHL, at, plan->lane_shift);
-    *out_place = put_u32(c, block, VYRE_OP_ADD, first, lane);
-    uint32_t is_element = put(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, *out_place, elements);
-    return put(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_element);
+    *out_place = vy_make_u32(c, block, VYRE_OP_ADD, first, lane);
+    uint32_t is_element = vy_make(c, block, VYRE_OP_LT, VYRE_TYPE_BOOL, *out_place, elements);
+    return vy_make(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_element);
 }
 
 /* A loop over the elements, entered from `before`; returns the block behind it. */
-static uint32_t make_one_by_one(coarsener *c, uint32_t before)
+static uint32_t make_one_by_one(vy_coarsener *c, uint32_t before)
 {
     vy_ssa *ssa = c->ssa;
-    uint32_t header = add_block(c), test = add_block(c), step = add_block(c), end = add_block(c);
-    uint32_t zero = number(c, 0), one = number(c, 1), first = ssa->phi_edges.count;
+    uint32_t header = vy_make_block(c), test = vy_make_block(c), step = vy_make_block(c),
+             end = vy_make_block(c);
+    uint32_t zero = vy_make_number(c, 0), one = vy_make_number(c, 1), first = ssa->phi_edges.count;
     bool has_room = vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){before, zero}) &&
                     vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){step, 0});
     if (!has_room || ssa->arena->failed) {
         return before;
     }
-    jump(c, before, header);
-    begin_block(c, header);
-    uint32_t t = add_phi(c, header, 0, VYRE_TYPE_U32, first, 2);
-    jump(c, header, test);
+    vy_make_jump(c, before, header);
+    vy_make_begin(c, header);
+    uint32_t t = vy_make_phi(c, header, 0, VYRE_TYPE_U32, first, 2);
+    vy_make_jump(c, header, test);
     ssa->blocks.data[header].merge_kind = VY_MERGE_LOOP;
     ssa->blocks.data[header].merge = end;
     ssa->blocks.data[header].continue_block = step;
-    begin_block(c, test);
-    body_copy copy = {0, UINT32_MAX, step};
+    vy_make_begin(c, test);
+    vy_body_copy copy = {0, UINT32_MAX, step};
     uint32_t is_element = find_element(c, test, t, &copy.place);
     copy_body(c, test, &copy);
-    branch(c, test, is_element, c->blocks[1], end);
-    begin_block(c, step);
-    uint32_t next = put_u32(c, step, VYRE_OP_ADD, t, one);
+    vy_make_branch(c, test, is_element, c->blocks[1], end);
+    vy_make_begin(c, step);
+    uint32_t next = vy_make_u32(c, step, VYRE_OP_ADD, t, one);
     ssa->phi_edges.data[first + 1].value = next;
-    jump(c, step, header);
-    begin_block(c, end);
+    vy_make_jump(c, step, header);
+    vy_make_begin(c, end);
     return end;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Which blocks are the invocation's, and whether they may be done as a whole. */
-static uint32_t begin_entry(coarsener *c)
+static uint32_t begin_entry(vy_coarsener *c)
 {
     const vy_coarse_plan *plan = c->plan;
     const vyre_program *program = c->ssa->program;
     vy_ins place = {.op = VYRE_OP_BUILTIN, .type = VYRE_TYPE_U32, .ref = VYRE_BUILTIN_GID_X};
-    uint32_t one = number(c, 1);
-    uint32_t elements = put(c, 1, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
+    uint32_t one = vy_make_number(c, 1);
+    uint32_t elements = vy_make(c, 1, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
     c->rounds[0] = vy_ssa_append(c->ssa, 1, place);
     if (plan->rounds > 1) {
-        c->count = put_u32(c, 1, VYRE_OP_SUB, elements, one);
+        c->count = vy_make_u32(c, 1, VYRE_OP_SUB, elements, one);
         c->count = shift(c, 1, VYRE_OP_SHR, c->count, plan->lane_shift + plan->round_shift);
-        c->count = put_u32(c, 1, VYRE_OP_ADD, c->count, one);
+        c->count = vy_make_u32(c, 1, VYRE_OP_ADD, c->count, one);
     }
     for (uint32_t r = 1; r < plan->rounds; r++) {
-        c->rounds[r] = put_u32(c, 1, VYRE_OP_ADD, c->rounds[r - 1], c->count);
+        c->rounds[r] = vy_make_u32(c, 1, VYRE_OP_ADD, c->rounds[r - 1], c->count);
     }
     uint32_t whole = elements;
     for (uint32_t i = 0; i < plan->limit_count; i++) {
         uint32_t limit = vy_ssa_append(c->ssa, 1, plan->limits[i]);
-        whole = put_u32(c, 1, VYRE_OP_MIN, whole, limit);
+        whole = vy_make_u32(c, 1, VYRE_OP_MIN, whole, limit);
     }
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         if (plan->is_loaded[b] || plan->store_of[b]) {
             vy_ins length = {.op = VYRE_OP_LENGTH, .type = VYRE_TYPE_U32, .ref = b};
             uint32_t value = vy_ssa_append(c->ssa, 1, length);
-            whole = put_u32(c, 1, VYRE_OP_MIN, whole, value);
+            whole = vy_make_u32(c, 1, VYRE_OP_MIN, whole, value);
         }
     }
     whole = shift(c, 1, VYRE_OP_SHR, whole, plan->lane_shift);
-    return put(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
+    return vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
 }
 
-static void coarsen(coarsener *c, const vy_ssa *segment)
+static void coarsen(vy_coarsener *c, const vy_ssa *segment)
 {
-    uint32_t entry = add_block(c), wide = add_block(c), single = add_block(c);
-    uint32_t merge = add_block(c);
+    uint32_t entry = vy_make_block(c), wide = vy_make_block(c), single = vy_make_block(c);
+    uint32_t merge = vy_make_block(c);
     if (!merge) {
         return;
     }
-    begin_block(c, entry);
+    vy_make_begin(c, entry);
     uint32_t is_whole = begin_entry(c);
-    branch(c, entry, is_whole, wide, single);
-    select_to(c, entry, merge);
-    begin_block(c, wide);
+    vy_make_branch(c, entry, is_whole, wide, single);
+    vy_make_merge(c, entry, merge);
+    vy_make_begin(c, wide);
     c->from = &c->plan->form;
     uint32_t *values = c->values;
-    jump(c, make_wide(c, wide), merge);
-    begin_block(c, single);
+    vy_make_jump(c, make_wide(c, wide), merge);
+    vy_make_begin(c, single);
     c->from = segment;
     c->values = values;
-    jump(c, make_one_by_one(c, single), merge);
-    begin_block(c, merge);
+    vy_make_jump(c, make_one_by_one(c, single), merge);
+    vy_make_begin(c, merge);
     c->ssa->blocks.data[merge].end = VY_END_RETURN;
 }
 
-bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
+bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
 {
     vy_coarse_plan plan;
     vy_arena *scratch = ssa->scratch;
     *out_coarse = (vy_coarse){0};
-    if (!vy_coarse_find(ssa, &plan)) {
+    if (!vy_coarse_find(ssa, is_joined, &plan)) {
         return false;
     }
     if (!plan.lanes) {
@@ -739,7 +498,7 @@ bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse)
     vy_ssa made;
     vy_ssa_init(&made, ssa->program, ssa->arena);
     made.scratch = scratch;
-    coarsener c = {.ssa = &made, .plan = &plan};
+    vy_coarsener c = {.ssa = &made, .plan = &plan};
     size_t elements = (size_t)ssa->program->buffers.count * VY_COARSE_MOST;
     size_t values = (size_t)ssa->ins.count + plan.form.ins.count, blocks = ssa->blocks.count;
     c.values = vy_arena_alloc(scratch, values, sizeof *c.values);

@@ -11,11 +11,13 @@ typedef struct vy_coarse {
     uint64_t streams;  /* bindings whose first element must lie at a multiple of 16 bytes */
 } vy_coarse;
 
-/* After all passes. Changes the segment where that can pay and keeps what it does; says how. False:
- * out of memory.
+/* After all passes. Changes the segment where that can pay and keeps what it does; says how. Where
+ * atomics of storage are joined within subgroups, also those whose old values are used, under
+ * maximal reconvergence (`is_joined`), elements of neighbouring invocations may find what stands
+ * side by side. False: out of memory.
  *
  * In the new form the builtin gid.x is the number of the launched invocation, and it stands alone
  * for ceil(ELEMENTS / elements) of them. */
-bool vy_ssa_coarsen(vy_ssa *ssa, vy_coarse *out_coarse);
+bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct finder {
     bool *is_stored;    /* by block: whether an element has stored when it ends, of one buffer */
     uint32_t place;     /* in the walk */
     uint32_t wide, far; /* accesses that become wide; accesses at places that data says */
-    bool has_stores, has_front;
+    bool has_stores, has_front, has_joined;
 } finder;
 
 /* ---- The form -------------------------------------------------------------------------------- */
@@ -438,6 +438,19 @@ static bool give_roles(finder *f)
     return f->wide >= f->far;
 }
 
+/* Whether operands are numbers, so that lanes need only be counted, at a place that is seen to be
+ * the same for all when words are made of it. */
+static void find_ranks(finder *f)
+{
+    for (uint32_t j = 0; j < f->plan->join_count; j++) {
+        vy_coarse_join *join = &f->plan->joins[j];
+        bool is_word = join->type == VYRE_TYPE_U32 || join->type == VYRE_TYPE_I32;
+        bool is_literal = f->ssa->ins.data[join->index].op == VYRE_OP_LITERAL;
+        join->is_ranked = f->has_joined && join->returns && is_word && is_literal &&
+                          join->most <= UINT32_MAX / VY_COARSE_MOST;
+    }
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static uint32_t places_of(uint32_t power)
@@ -507,6 +520,7 @@ static bool find(finder *f, uint32_t instructions)
         plan->lanes = 0;
         return true;
     }
+    find_ranks(f);
     plan->rounds = 1;
     while (can_do_more(f, 2 * plan->rounds, instructions)) {
         plan->rounds *= 2;
@@ -526,7 +540,7 @@ static bool has_loop(const vy_ssa *ssa)
     return false;
 }
 
-bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
+bool vy_coarse_find(const vy_ssa *segment, bool is_joined, vy_coarse_plan *out_plan)
 {
     vy_arena *scratch = segment->scratch;
     uint32_t instructions = 0, buffers = segment->program->buffers.count;
@@ -542,7 +556,7 @@ bool vy_coarse_find(const vy_ssa *segment, vy_coarse_plan *out_plan)
     if (!is_simple(ssa, &instructions)) {
         return true;
     }
-    finder f = {.ssa = ssa, .plan = out_plan};
+    finder f = {.ssa = ssa, .plan = out_plan, .has_joined = is_joined};
     f.kinds = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.kinds);
     f.is_used = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.is_used);
     f.uses = vy_arena_alloc(scratch, buffers, sizeof *f.uses);

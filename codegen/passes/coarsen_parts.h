@@ -33,6 +33,7 @@ typedef struct vy_coarse_join {
     bool is_certain;   /* every element has one */
     bool is_unchecked; /* so proved by one that every element has */
     bool returns;      /* what they find is used; all of them are proved */
+    bool is_ranked;    /* what they find counts the lanes that have one */
     uint64_t most;     /* sum of an element's operands, literals; UINT64_MAX: any, or some are 0 */
     vy_loc loc;
 } vy_coarse_join;
@@ -73,6 +74,6 @@ bool vy_coarse_assume(const vy_ssa *ssa, vy_coarse_plan *plan);
 bool vy_coarse_find_front(vy_coarse_plan *plan, const bool *returns, bool *out_is_possible);
 
 /* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
-bool vy_coarse_find(const vy_ssa *ssa, vy_coarse_plan *out_plan);
+bool vy_coarse_find(const vy_ssa *ssa, bool is_joined, vy_coarse_plan *out_plan);
 
 #endif

@@ -153,6 +153,7 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_COMPONENT:
     case VY_SSA_LOAD_WIDE:
     case VY_SSA_UNPACK:
+    case VY_SSA_RANK:
         return 1;
     case VY_SSA_STORE:
     case VY_SSA_ARRAY_STORE:

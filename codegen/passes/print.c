@@ -5,7 +5,7 @@ static const char *const own_names[] = {
     "phi",        "host_index",  "store",      "atomic",      "barrier",  "array_zero",
     "array_load", "array_store", "spill_load", "spill_store", "record",   "canonical_nan",
     "component",  "compose",     "subgroup",   "is_element",  "elements", "load_wide",
-    "store_wide", "unpack",      "pack",
+    "store_wide", "unpack",      "rank",       "pack",
 };
 
 static void print_lower(vy_text *out, const char *name)

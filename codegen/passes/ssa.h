@@ -38,8 +38,10 @@ typedef enum vy_ssa_op {
     VY_SSA_LOAD_WIDE,  /* buffer ref, of the words of number arg0 in it */
     VY_SSA_STORE_WIDE, /* likewise = arg1 */
     VY_SSA_UNPACK,     /* element `bits` of the words arg0 of the buffer ref */
-    VY_SSA_PACK,       /* a word: elements arg0, arg1, ... of the buffer ref; of one of 64 bits the
-                          word of number `bits` */
+    VY_SSA_RANK, /* u32x2: how many of the subgroup's lanes that are here have arg0, before this
+                    one and in all */
+    VY_SSA_PACK, /* a word: elements arg0, arg1, ... of the buffer ref; of one of 64 bits the
+                    word of number `bits` */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -56,7 +58,9 @@ typedef struct vy_ins {
     uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
     uint32_t next; /* in its block */
-    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component */
+    /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: 1 where it is joined within the
+     * subgroup and all lanes that are here want what the first one finds. */
+    uint64_t bits;
     uint32_t block;
     const char *name; /* of the variable it was bound to, or NULL; for people */
     vy_loc loc;

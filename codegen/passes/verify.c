@@ -608,6 +608,8 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
         return wide_agrees(v, ins);
     case VY_SSA_ELEMENTS:
         return ins->type == VYRE_TYPE_U32;
+    case VY_SSA_RANK:
+        return ins->type == VYRE_TYPE_U32X2 && all_like(v, ins, 0, VYRE_TYPE_BOOL);
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_ARRAY_STORE:

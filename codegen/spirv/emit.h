@@ -429,6 +429,8 @@ typedef uint32_t (*vy_aggregated_fn)(vy_emitter *emitter, const vy_ins *ins, con
 bool vy_emit_is_aggregated(const vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
                             vy_aggregated_fn act, const void *place);
+/* VY_SSA_RANK, under maximal reconvergence. */
+uint32_t vy_emit_rank(vy_emitter *emitter, const vy_ins *ins);
 
 /* emit_subgroup.c. */
 uint32_t vy_emit_subgroup(vy_emitter *emitter, const vy_ins *ins);

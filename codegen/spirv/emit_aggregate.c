@@ -208,11 +208,19 @@ typedef struct joining {
     bool is_same;           /* x is the same for all, and joined with itself is x */
 } joining;
 
-static uint32_t count(const joining *j, SpvGroupOperation how, uint32_t ballot)
+static uint32_t count(vy_module *m, SpvGroupOperation how, uint32_t ballot)
 {
-    vy_module *m = &j->emitter->module;
     return vy_value(m, SpvOpGroupNonUniformBallotBitCount, vy_type_u32(m),
-                    VY_LIST(j->scope, (uint32_t)how, ballot));
+                    VY_LIST(vy_const_u32(m, SpvScopeSubgroup), (uint32_t)how, ballot));
+}
+
+/* The lanes that are here and have it. */
+static uint32_t ballot_of(vy_module *m, uint32_t condition)
+{
+    vy_module_capability(m, SpvCapabilityGroupNonUniform);
+    vy_module_capability(m, SpvCapabilityGroupNonUniformBallot);
+    return vy_value(m, SpvOpGroupNonUniformBallot, vy_type_u32_vector(m, 4),
+                    VY_LIST(vy_const_u32(m, SpvScopeSubgroup), condition));
 }
 
 static joining begin(vy_emitter *emitter, const vy_ins *ins, uint32_t x)
@@ -227,11 +235,9 @@ static joining begin(vy_emitter *emitter, const vy_ins *ins, uint32_t x)
     j.is_same = is_one && !j.is_counted && j.reduce != SpvOpGroupNonUniformBitwiseXor;
     vy_module_capability(m, SpvCapabilityGroupNonUniform);
     if (j.is_counted) {
-        uint32_t type = vy_type_u32_vector(m, 4), yes = vy_const_bool(m, true);
-        vy_module_capability(m, SpvCapabilityGroupNonUniformBallot);
-        uint32_t ballot = vy_value(m, SpvOpGroupNonUniformBallot, type, VY_LIST(j.scope, yes));
-        j.lanes = count(&j, SpvGroupOperationReduce, ballot);
-        j.before = count(&j, SpvGroupOperationExclusiveScan, ballot);
+        uint32_t ballot = ballot_of(m, vy_const_bool(m, true));
+        j.lanes = count(m, SpvGroupOperationReduce, ballot);
+        j.before = count(m, SpvGroupOperationExclusiveScan, ballot);
     }
     return j;
 }
@@ -280,9 +286,9 @@ uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
     bool has_old = joined_of(emitter, ins) == JOINED_WITH_OLD;
     joining j = begin(emitter, ins, x);
     uint32_t total = join(&j, SpvGroupOperationReduce);
-    uint32_t mine = has_old ? join(&j, SpvGroupOperationExclusiveScan) : 0;
-    uint32_t acts = is_first(&j);
     uint32_t zero = vy_const_u32(m, 0), before = emitter->current_label;
+    uint32_t mine = has_old && !ins->bits ? join(&j, SpvGroupOperationExclusiveScan) : zero;
+    uint32_t acts = is_first(&j);
     uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
     vy_if(m, acts, inside, merge, merge);
     vy_emitter_label(emitter, inside);
@@ -294,4 +300,13 @@ uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
     }
     old = vy_value(m, SpvOpPhi, vy_type_u32(m), VY_LIST(zero, before, old, inside));
     return old_of(&j, old, mine, acts);
+}
+
+uint32_t vy_emit_rank(vy_emitter *emitter, const vy_ins *ins)
+{
+    vy_module *m = &emitter->module;
+    uint32_t ballot = ballot_of(m, vy_emitter_value(emitter, ins->arg[0], ins->loc));
+    uint32_t before = count(m, SpvGroupOperationExclusiveScan, ballot);
+    uint32_t lanes = count(m, SpvGroupOperationReduce, ballot);
+    return vy_v2(m, SpvOpCompositeConstruct, vy_type_u32_vector(m, 2), before, lanes);
 }

@@ -158,6 +158,11 @@ static uint32_t act(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer, co
     if (vy_emit_is_aggregated(emitter, ins)) {
         return vy_emit_aggregated(emitter, ins, x, modify, &place);
     }
+    if (ins->bits) {
+        return vy_emitter_fail(emitter, VYRE_ERROR_INTERNAL, ins->loc,
+                               "lanes wait for an atomic that is not joined. Fix: report it with "
+                               "the program");
+    }
     return modify(emitter, ins, &place, x);
 }
 

@@ -313,6 +313,8 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_load_wide(emitter, ins);
     case VY_SSA_UNPACK:
         return vy_emit_unpack(emitter, ins);
+    case VY_SSA_RANK:
+        return vy_emit_rank(emitter, ins);
     case VY_SSA_PACK:
         return vy_emit_pack(emitter, ins);
     case VY_SSA_STORE_WIDE:

@@ -19,7 +19,7 @@
     "inout q : bool[]\ninout h : f16[]\n"                                                          \
     "param p : u32\n"
 
-static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
+static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_coarse *out_coarse)
 {
     static const char *const passes[] = {"trivial-phi", "cse", "dce", "ranges", "dce", NULL};
     char text[2048];
@@ -29,11 +29,16 @@ static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
     for (size_t p = 0; passes[p]; p++) {
         case_pass(c, passes[p]);
     }
-    assert_true(vy_ssa_coarsen(&c->ssa, out_coarse));
+    assert_true(vy_ssa_coarsen(&c->ssa, is_joined, out_coarse));
     const char *problem = vy_ssa_verify(&c->ssa);
     if (problem) {
         fail_msg("%s: %s", statements, problem);
     }
+}
+
+static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
+{
+    make_joined(c, statements, false, out_coarse);
 }
 
 static void test_coarse_forms_match_stored_ones(void **state)
@@ -228,6 +233,38 @@ static void test_coarse_atomics_of_one_place_return_together(void **state)
     case_finish(&c);
 }
 
+/* Where atomics are joined within subgroups, lanes are counted for each element that may append, if
+ * operands are numbers and the place is one. */
+static void test_coarse_atomics_that_lanes_join_are_ranked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statements;
+        uint32_t ranks; /* of an element */
+    } cases[] = {
+        {APPEND("k[0]"), 1},
+        {APPEND("k[0]") "\nif x[gid.x] > 7 { let o = atomic_add(k[1], 3i)\ng[u32(o)] = 1.0 }", 2},
+        {"if x[gid.x] > 3 { atomic_add(k[0], 7i)\nlet o = atomic_add(k[0], 1i)\ny[u32(o)] = 1 }",
+         2},
+        {"let o = atomic_add(k[0], i32(x[gid.x]))\nif o > 0 { y[0] = 1 }", 0},
+        {"let e = p & 7\nif x[gid.x] > 3 { let o = atomic_add(k[e], 1i)\ny[u32(o)] = 2 }", 0},
+        {"if x[gid.x] > 3 { atomic_add(k[0], 1i) }", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t is_joined = 0; is_joined < 2; is_joined++) {
+            ssa_case c;
+            vy_coarse coarse;
+            make_joined(&c, cases[i].statements, is_joined != 0, &coarse);
+            uint32_t wanted = is_joined ? cases[i].ranks * coarse.elements : 0;
+            if (!coarse.elements || case_count(&c, VY_SSA_RANK) != wanted) {
+                fail_msg("%s: %u ranks, not %u", cases[i].statements,
+                         (unsigned)case_count(&c, VY_SSA_RANK), (unsigned)wanted);
+            }
+            case_finish(&c);
+        }
+    }
+}
+
 /* Floats are added in the program's order: one addition for each element, none beside. */
 static void test_coarse_floats_keep_their_order(void **state)
 {
@@ -264,7 +301,7 @@ static void test_coarse_bodies_have_a_limit(void **state)
         case_init_program(&c, text.data);
         vy_text_finish(&text);
         case_build(&c, 0);
-        assert_true(vy_ssa_coarsen(&c.ssa, &coarse));
+        assert_true(vy_ssa_coarsen(&c.ssa, false, &coarse));
         assert_int_equal(coarse.elements, terms == 100 ? 4 : 0);
         assert_null(vy_ssa_verify(&c.ssa));
         case_finish(&c);
@@ -277,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_coarse_forms_match_stored_ones),
         cmocka_unit_test(test_coarse_is_what_gains),
         cmocka_unit_test(test_coarse_atomics_of_one_place_return_together),
+        cmocka_unit_test(test_coarse_atomics_that_lanes_join_are_ranked),
         cmocka_unit_test(test_coarse_floats_keep_their_order),
         cmocka_unit_test(test_coarse_bodies_have_a_limit),
     };

@@ -55,7 +55,7 @@ static made make_joined(const char *text, vyre_target target, vyre_interface int
         assert_true(passes[p].run(&ssa, &context));
     }
     vy_ssa_access(&ssa, &access);
-    assert_true(vy_ssa_coarsen(&ssa, &m.coarse));
+    assert_true(vy_ssa_coarsen(&ssa, aggregate != 0, &m.coarse));
     assert_null(vy_ssa_verify(&ssa));
     const vy_spirv_options options = {.target = target,
                                       .interface = interface,
@@ -190,8 +190,9 @@ static void test_coarse_atomics_are_one_for_all(void **state)
     finish(&m);
 }
 
-/* One that returns, joined within subgroups or not, and the one of the loop; each element adds to
- * what its atomic has found, and stores for itself, where it is in bounds. */
+/* One that returns, and the one of the loop. Joined within subgroups, the first lane's value is
+ * what all lanes of the first one count on from: a ballot for each element, and one for the loop's.
+ */
 static void test_coarse_atomics_return_to_all(void **state)
 {
     (void)state;
@@ -206,6 +207,11 @@ static void test_coarse_atomics_return_to_all(void **state)
         assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
         assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBroadcastFirst),
                          i & 2 ? 2 : 0);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBallot),
+                         i & 2 ? n + 1 : 0);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBallotBitCount),
+                         i & 2 ? 2 * (n + 1) : 0);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformIAdd), i & 2 ? 1 : 0);
         finish(&m);
     }
 }
