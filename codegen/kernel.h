@@ -12,6 +12,8 @@
 /* The VYRE_AGGREGATE_* that GPUs are asked for: where joining is faster (vyre-bench atomics).
  * Measured: not faster on NVIDIA H200, whose driver joins by itself. */
 #define VY_AGGREGATE_ON_GPUS 0u
+/* Whether GPUs get the joined ones of coarse words. */
+#define VY_COARSE_JOINS_ON_GPUS true
 
 typedef struct vy_kernel_site {
     vyre_record_kind kind;
@@ -66,6 +68,10 @@ typedef struct vy_variant {
     /* Invocations that do several elements each, with accesses of up to 16 bytes: for the others'
      * opposites, and as vy_kernel_coarsen says. */
     bool is_coarse;
+    /* Of coarse ones: what elements append lies side by side across the lanes of a subgroup, by the
+     * subgroup operations basic, ballot and arithmetic. The same words where the kernel was not
+     * compiled for maximal reconvergence, or appends nothing. */
+    bool is_joined;
     /* One module of all segments, as segment 0, for workgroups that stay: of the address form, for
      * kernels that vy_kernel_persistent_hindrance lets pass. */
     bool is_persistent;
@@ -80,8 +86,9 @@ typedef struct vy_kernel_coarse {
                                  and there are no such words */
     uint64_t streams;         /* bindings whose addresses must be multiples of 16 bytes */
 } vy_kernel_coarse;
-/* Compiled on first use as vy_kernel_variant. Thread-safety: safe. */
-vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface,
+/* Of the variant with that interface and is_joined; both have the same of them. Compiled on first
+ * use as vy_kernel_variant. Thread-safety: safe. */
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, bool is_joined,
                               vy_kernel_coarse *out_coarse, vyre_diag *diag);
 /* Why the program cannot run as one workgroup's module, in words for an error: NULL, it can. */
 const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel);

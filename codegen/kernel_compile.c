@@ -578,6 +578,9 @@ static vyre_result compile(compiler *c)
     if (result != VYRE_OK) {
         return result;
     }
+    bool can_join = vy_spirv_aggregates(c->program, VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
+                                        c->params.reconvergence) &
+                    VYRE_AGGREGATE_OLD;
     describe(c);
     vy_kernel_copy_host(c->kernel, c->program, &c->split);
     vy_kernel_find_bounds(c->kernel, c->program, &c->split, &c->work);
@@ -593,6 +596,7 @@ static vyre_result compile(compiler *c)
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
     if (result == VYRE_OK) {
         c->kernel->variants->is_unchecked = c->is_unchecked;
+        c->kernel->variants->can_join = can_join;
     }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);

@@ -36,7 +36,7 @@ typedef struct vy_segment_reach {
 
 #define VY_MAX_REQUIREMENTS 24u
 #define VY_VARIANT_COUNT    18u /* without the coarse ones */
-#define VY_COARSE_VARIANTS  2u  /* by interface */
+#define VY_COARSE_VARIANTS  4u  /* by interface, then those that are joined */
 
 typedef struct vy_segment_words {
     uint32_t *words;
@@ -57,7 +57,8 @@ typedef struct vy_variants {
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
     bool is_unchecked; /* vy_kernel_compile_unchecked */
-    vy_mutex mutex;    /* of the sets; never held while one is made */
+    bool can_join;  /* coarse words: maximal reconvergence was asked for, and old values are used */
+    vy_mutex mutex; /* of the sets; never held while one is made */
     /* NULL: nobody asked, or the kernel's own. */
     vy_word_set *sets[VY_VARIANT_COUNT + VY_COARSE_VARIANTS];
 } vy_variants;

@@ -6,7 +6,7 @@
 static uint32_t index_of(vy_variant variant)
 {
     if (variant.is_coarse) {
-        return VY_VARIANT_COUNT + (uint32_t)variant.interface;
+        return VY_VARIANT_COUNT + (uint32_t)variant.interface + (variant.is_joined ? 2u : 0u);
     }
     uint32_t index = variant.is_aliased ? 1u : 0u;
     if (variant.interface == VYRE_INTERFACE_ADDRESS) {
@@ -93,6 +93,7 @@ static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_wor
                            vyre_diag *diag)
 {
     vy_variants *variants = kernel->variants;
+    variant.is_joined = variant.is_joined && variants->can_join;
     uint32_t index = index_of(variant);
     vyre_result result = VYRE_OK;
     *out_set = find_set(variants, index);
@@ -100,6 +101,10 @@ static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_wor
         vyre_kernel_params params = variants->params;
         params.interface = variant.interface;
         params.aliased = variant.is_aliased;
+        if (variant.is_joined) {
+            params.aggregate |= VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD;
+            params.reconvergence = VYRE_RECONVERGENCE_MAXIMAL;
+        }
         result = vy_kernel_compile_set(kernel, &params, &variant, out_set, diag);
         if (result == VYRE_OK) {
             *out_set = keep_set(variants, index, *out_set);
@@ -108,7 +113,7 @@ static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_wor
     return result;
 }
 
-vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface,
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, bool is_joined,
                               vy_kernel_coarse *out_coarse, vyre_diag *diag)
 {
     *out_coarse = (vy_kernel_coarse){0};
@@ -117,8 +122,8 @@ vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interfac
         return VYRE_OK;
     }
     vy_word_set *set = NULL;
-    vyre_result result =
-        get_set(kernel, (vy_variant){.interface = interface, .is_coarse = true}, &set, diag);
+    vy_variant variant = {.interface = interface, .is_coarse = true, .is_joined = is_joined};
+    vyre_result result = get_set(kernel, variant, &set, diag);
     if (result == VYRE_OK) {
         *out_coarse = set->coarse;
     }

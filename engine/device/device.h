@@ -144,6 +144,8 @@ void vy_device_loss_base(vyre_device *device, vyre_loss *out_loss);
 /* The driver's account of a lost device, by VK_EXT_device_fault; "" where there is none. Returns
  * whether there is one. */
 bool vy_device_query_fault(vyre_device *device, char *out, size_t size);
+/* info.c: whether coarse words are those that are joined within subgroups. */
+bool vy_device_joins_coarse(const vyre_device *device);
 vyre_result vy_invalid(vyre_diag *diag, const char *format, ...) VY_PRINTF(2, 3);
 
 /* ---- queue.c --------------------------------------------------------------------------------- */

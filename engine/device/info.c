@@ -18,14 +18,19 @@ void vyre_device_get_info(const vyre_device *device, vyre_device_info *out_info)
 }
 
 /* What is not joined is right everywhere. Processors act one after another anyway. */
-static uint32_t aggregate_of(const vy_snapshot *s)
+static bool can_join(const vy_snapshot *s)
 {
     const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                             VK_SUBGROUP_FEATURE_BALLOT_BIT;
     bool is_gpu = s->info.type != VYRE_DEVICE_PROCESSOR && s->info.type != VYRE_DEVICE_OTHER;
     bool is_able = (s->subgroup_operations & needed) == needed && s->info.subgroup_size > 1 &&
                    s->has_extension[VY_EXTENSION_KHR_shader_maximal_reconvergence];
-    return is_gpu && is_able ? VY_AGGREGATE_ON_GPUS : 0;
+    return is_gpu && is_able;
+}
+
+bool vy_device_joins_coarse(const vyre_device *device)
+{
+    return VY_COARSE_JOINS_ON_GPUS && can_join(&device->snapshot);
 }
 
 void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params)
@@ -45,7 +50,7 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
                                     : has[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]
                                         ? VYRE_RECONVERGENCE_UNIFORM
                                         : VYRE_RECONVERGENCE_NONE;
-        out_params->aggregate = aggregate_of(&device->snapshot);
+        out_params->aggregate = can_join(&device->snapshot) ? VY_AGGREGATE_ON_GPUS : 0;
     }
 }
 

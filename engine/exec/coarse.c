@@ -50,7 +50,8 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
         job->is_whole || job->is_persistent || !has_plain_grid(p, job)) {
         return VYRE_OK;
     }
-    vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface, &coarse, diag);
+    vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface,
+                                         vy_device_joins_coarse(p->device), &coarse, diag);
     if (code == VYRE_OK && coarse.elements && is_aligned(p, job, coarse.streams)) {
         job->is_coarse = true;
         job->coarse_elements = coarse.elements;

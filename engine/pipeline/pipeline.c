@@ -203,6 +203,7 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
                           .is_wide = choice.is_wide,
                           .is_whole = choice.is_whole,
                           .is_coarse = choice.is_coarse,
+                          .is_joined = choice.is_coarse && vy_device_joins_coarse(p->device),
                           .is_persistent = choice.is_persistent};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);

@@ -36,7 +36,7 @@ static void judge_modules(void *unused, vyre_kernel *kernel)
         vyre_diag diag;
         vy_kernel_coarse coarse;
         vy_variant variant = {.interface = (vyre_interface)i, .is_coarse = true};
-        if (vy_kernel_coarsen(kernel, variant.interface, &coarse, &diag) != VYRE_OK) {
+        if (vy_kernel_coarsen(kernel, variant.interface, false, &coarse, &diag) != VYRE_OK) {
             fail_msg("%s", diag.message);
         }
         for (uint32_t s = 0; coarse.elements && s < vyre_kernel_segment_count(kernel); s++) {

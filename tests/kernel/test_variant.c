@@ -190,7 +190,7 @@ static void test_coarse_variants_tell_what_they_are(void **state)
             vyre_diag diag;
             vy_kernel_coarse coarse = {.streams = 77};
             vyre_interface interface = (vyre_interface)(again % 2);
-            assert_int_equal(vy_kernel_coarsen(kernel, interface, &coarse, &diag), VYRE_OK);
+            assert_int_equal(vy_kernel_coarsen(kernel, interface, false, &coarse, &diag), VYRE_OK);
             assert_int_equal(coarse.streams, rows[i].streams);
             assert_int_equal(coarse.elements != NULL, rows[i].elements[0] != 0);
             vy_variant variant = {.interface = interface, .is_coarse = true};
@@ -206,6 +206,54 @@ static void test_coarse_variants_tell_what_they_are(void **state)
                 bool is_same = count == plain_count && memcmp(words, plain, count * 4) == 0;
                 assert_int_equal(is_same, rows[i].elements[s] == 1);
             }
+        }
+        vyre_kernel_destroy(&kernel);
+    }
+}
+
+static bool has_ballot(const uint32_t *words, uint32_t count)
+{
+    enum { GROUP_NON_UNIFORM_BALLOT = 339 };
+    for (uint32_t at = 5; at < count; at += words[at] >> 16) {
+        if ((words[at] & 0xffff) == GROUP_NON_UNIFORM_BALLOT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only where maximal reconvergence was asked for and old values are used; what the kernel itself is
+ * and needs stays the same. */
+static void test_coarse_variants_join_within_subgroups_where_asked(void **state)
+{
+    (void)state;
+    static const char append[] =
+        "program a\nin x : u32[]\ninout y : u32[]\ninout k : u32[1]\n"
+        "kernel { let v = x[gid.x]\nif v > 3 { let o = atomic_add(k[0], 1)\ny[o] = v } }\n";
+    static const char count[] = "program c\nin x : u32[]\ninout k : u32[1]\n"
+                                "kernel { if x[gid.x] > 3 { atomic_add(k[0], 1) } }\n";
+    for (uint32_t i = 0; i < 8; i++) {
+        bool is_asked = i & 1, is_maximal = i & 2, is_append = i & 4;
+        vyre_kernel_params params = {.reconvergence = is_maximal ? VYRE_RECONVERGENCE_MAXIMAL
+                                                                 : VYRE_RECONVERGENCE_NONE};
+        vyre_kernel *kernel = compile(is_append ? append : count, params, all[2]);
+        vy_variant variant = {
+            .interface = VYRE_INTERFACE_ADDRESS, .is_coarse = true, .is_joined = is_asked};
+        const uint32_t *words;
+        uint32_t size;
+        vyre_diag diag;
+        vy_kernel_coarse coarse;
+        assert_int_equal(vy_kernel_coarsen(kernel, variant.interface, is_asked, &coarse, &diag),
+                         VYRE_OK);
+        assert_non_null(coarse.elements);
+        assert_true(coarse.elements[0] > 4);
+        assert_int_equal(vy_kernel_variant(kernel, variant, 0, &words, &size, &diag), VYRE_OK);
+        assert_int_equal(has_ballot(words, size), is_asked && is_maximal && is_append);
+        assert_int_equal(vy_kernel_variant(kernel, all[2], 0, &words, &size, &diag), VYRE_OK);
+        assert_false(has_ballot(words, size));
+        const char *requirement;
+        for (uint32_t r = 0; (requirement = vyre_kernel_requirement(kernel, r)) != NULL; r++) {
+            assert_null(strstr(requirement, "SUBGROUP"));
         }
         vyre_kernel_destroy(&kernel);
     }
@@ -228,7 +276,8 @@ static void test_unchecked_kernels_have_coarse_words(void **state)
         const uint32_t *words;
         vy_kernel_coarse coarse;
         vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_coarse = true};
-        assert_int_equal(vy_kernel_coarsen(kernels[k], variant.interface, &coarse, &diag), VYRE_OK);
+        assert_int_equal(vy_kernel_coarsen(kernels[k], variant.interface, false, &coarse, &diag),
+                         VYRE_OK);
         assert_non_null(coarse.elements);
         assert_int_equal(coarse.elements[0], 4);
         assert_int_equal(vy_kernel_variant(kernels[k], variant, 0, &words, &counts[k], &diag),
@@ -393,7 +442,8 @@ static void test_coarse_variant_survives_every_failed_allocation(void **state)
         memory.calls = 0;
         memory.fail_at = n;
         size_t before = memory.live_size;
-        vyre_result result = vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag);
+        vyre_result result =
+            vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, false, &coarse, &diag);
         failed = memory.calls >= n;
         memory.fail_at = 0;
         assert_int_equal(result, failed ? VYRE_ERROR_OUT_OF_HOST_MEMORY : VYRE_OK);
@@ -402,7 +452,7 @@ static void test_coarse_variant_survives_every_failed_allocation(void **state)
             assert_int_equal(diag.code, VYRE_ERROR_OUT_OF_HOST_MEMORY);
             assert_int_equal(memory.live_size, before);
         }
-        assert_int_equal(vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag),
+        assert_int_equal(vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, false, &coarse, &diag),
                          VYRE_OK);
         assert_non_null(coarse.elements);
         assert_int_equal(coarse.elements[0], 4);
@@ -549,6 +599,7 @@ int main(void)
         cmocka_unit_test(test_wide_variants_are_of_the_address_form),
         cmocka_unit_test(test_coarse_variants_tell_what_they_are),
         cmocka_unit_test(test_unchecked_kernels_are_for_measurements),
+        cmocka_unit_test(test_coarse_variants_join_within_subgroups_where_asked),
         cmocka_unit_test(test_unchecked_kernels_have_coarse_words),
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),

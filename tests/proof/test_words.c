@@ -42,7 +42,7 @@ static uint32_t check_coarse(spv_context context, const char *name, const vyre_k
     vy_lint_expectation expected = *expectation;
     uint32_t found = 0;
     vy_variant variant = {.interface = expectation->interface, .is_coarse = true};
-    if (vy_kernel_coarsen(kernel, expectation->interface, &coarse, &diag) != VYRE_OK) {
+    if (vy_kernel_coarsen(kernel, expectation->interface, false, &coarse, &diag) != VYRE_OK) {
         fail_msg("%s: %s", name, diag.message);
     }
     expected.aliased = false;

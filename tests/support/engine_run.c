@@ -79,12 +79,14 @@ void engine_note(const vyre_kernel *kernel)
 {
     vy_kernel_coarse coarse = {0};
     vyre_diag diag;
-    (void)vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, &coarse, &diag);
-    uint32_t variants = coarse.elements ? 3 : 2;
+    (void)vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, false, &coarse, &diag);
+    uint32_t variants = coarse.elements ? 4 : 2;
     for (uint32_t i = 0; i < variants * vyre_kernel_segment_count(kernel); i++) {
         uint32_t kind = i % variants;
-        vy_variant variant = {
-            .interface = VYRE_INTERFACE_ADDRESS, .is_aliased = kind == 1, .is_coarse = kind == 2};
+        vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS,
+                              .is_aliased = kind == 1,
+                              .is_coarse = kind >= 2,
+                              .is_joined = kind == 3};
         const uint32_t *words = NULL;
         uint32_t count = 0;
         if (vy_kernel_variant(kernel, variant, i / variants, &words, &count, &diag) == VYRE_OK) {

@@ -157,10 +157,9 @@ typedef struct bench_program {
 
 vyre_result bench_program_create(vyre_device *device, const char *text, bench_program *out,
                                  vyre_diag *diag);
-/* With VYRE_AGGREGATE_* beside what the device asks for; without maximal reconvergence it is
- * nothing. */
-vyre_result bench_program_create_joined(vyre_device *device, const char *text, uint32_t aggregate,
-                                        bench_program *out, vyre_diag *diag);
+/* Not `can_join`: without anything that is joined within subgroups, of programs that use none. */
+vyre_result bench_program_create_as(vyre_device *device, const char *text, bool can_join,
+                                    bench_program *out, vyre_diag *diag);
 void bench_program_destroy(bench_program *program);
 vyre_result bench_buffer_create(vyre_device *device, const char *name, const void *contents,
                                 uint64_t size, vyre_buffer *out, vyre_diag *diag);

@@ -69,7 +69,7 @@ typedef struct program_kind {
     uint32_t param_count, params[2];
     bool has_zeros; /* outputs or scratch that are made zero before each run */
     vyre_coarsening coarsening;
-    uint32_t aggregate; /* VYRE_AGGREGATE_* beside what the device asks for */
+    bool is_alone; /* nothing is joined within subgroups */
 } program_kind;
 
 #define PROGRAM(kernel, name, source) .id = BENCH_KERNEL_##kernel, .way = name, .text = source
@@ -104,8 +104,8 @@ static const program_kind program_kinds[] = {
      .has_zeros = true},
     {PROGRAM(APPEND, "an atomic each, one by one", append_text), .bind_count = 3,
      .binds = {0, OUT, OUT + 1}, .has_zeros = true, .coarsening = VYRE_COARSENING_NEVER},
-    {PROGRAM(APPEND, "an atomic each, joined within subgroups", append_text), .bind_count = 3,
-     .binds = {0, OUT, OUT + 1}, .has_zeros = true, .aggregate = VYRE_AGGREGATE_STORAGE},
+    {PROGRAM(APPEND, "an atomic each, subgroups not joined", append_text), .bind_count = 3,
+     .binds = {0, OUT, OUT + 1}, .has_zeros = true, .is_alone = true},
     {PROGRAM(SORT, "radix_sort.vyre", bench_radix_sort_vyre), .bind_count = 6,
      .binds = {OUT, OUT + 1, NONE, NONE, NONE, NONE}, .param_count = 1, .has_zeros = true},
     {PROGRAM(SPMV, "spmv.vyre", bench_spmv_vyre), .bind_count = 5, .binds = {0, 1, 2, 3, OUT},
@@ -278,8 +278,8 @@ static vyre_result add_library(kernel_ways *all, bench_case *c, vyre_diag *diag)
         library_way *way = &all->library[all->library_count++];
         way->all = all;
         way->kind = kind;
-        result = bench_program_create_joined(all->bench->device, kind->text, kind->aggregate,
-                                             &way->program, diag);
+        result = bench_program_create_as(all->bench->device, kind->text, !kind->is_alone,
+                                         &way->program, diag);
         bind(way);
         way->series = c->series_count;
         (void)bench_series_vyre(c, kind->way, all->bench->device, sample_library, check_library,

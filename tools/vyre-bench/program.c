@@ -16,17 +16,20 @@ const char bench_step_text[] = "program step\n"
 vyre_result bench_program_create(vyre_device *device, const char *text, bench_program *out,
                                  vyre_diag *diag)
 {
-    return bench_program_create_joined(device, text, 0, out, diag);
+    return bench_program_create_as(device, text, true, out, diag);
 }
 
-vyre_result bench_program_create_joined(vyre_device *device, const char *text, uint32_t aggregate,
-                                        bench_program *out, vyre_diag *diag)
+vyre_result bench_program_create_as(vyre_device *device, const char *text, bool can_join,
+                                    bench_program *out, vyre_diag *diag)
 {
     vyre_program *program = NULL;
     vyre_kernel_params params;
     memset(out, 0, sizeof *out);
     vyre_device_kernel_params(device, &params);
-    params.aggregate |= aggregate;
+    if (!can_join) {
+        params.aggregate = 0;
+        params.reconvergence = VYRE_RECONVERGENCE_NONE;
+    }
     vyre_result result = vyre_program_parse(text, strlen(text), "bench", NULL, &program, diag);
     if (result == VYRE_OK) {
         result = vyre_kernel_compile(program, &params, &out->kernel, diag);

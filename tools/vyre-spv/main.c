@@ -268,7 +268,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
     vy_variant variant = vy_kernel_own_variant(in->kernel);
     vy_kernel_coarse coarse = {0};
     if (c->coarse) {
-        result = vy_kernel_coarsen(in->kernel, variant.interface, &coarse, diag);
+        result = vy_kernel_coarsen(in->kernel, variant.interface, false, &coarse, diag);
     }
     variant.is_coarse = coarse.elements != NULL;
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
