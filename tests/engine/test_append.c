@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "codegen/kernel.h"
 #include "engine/device/device.h"
 #include "tests/support/engine_fixture.h"
 #include "vyre/text.h"
@@ -202,14 +203,14 @@ static const way ways[] = {
 
 static engine_program build(vyre_device *device, const char *body, const way *w)
 {
-    char text[1024];
+    char text[8192];
     vyre_program *program = NULL;
     engine_program p = {0};
     vyre_diag diag;
     vyre_kernel_params params;
     vyre_pipeline_params options;
     bool by_address = w->interface == VYRE_INTERFACE_ADDRESS && device->snapshot.info.has_addresses;
-    (void)snprintf(text, sizeof text, HEAD "%s}\n", body);
+    assert_true((size_t)snprintf(text, sizeof text, HEAD "%s}\n", body) < sizeof text);
     vyre_device_kernel_params(device, &params);
     params.aggregate = w->aggregate;
     params.interface = by_address ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
@@ -311,10 +312,152 @@ static void test_appended_elements_get_places_of_their_own(void **state)
     engine_close(&device);
 }
 
+/* ---- Generated programs ---------------------------------------------------------------------- */
+
+enum { SEEDS = 28 };
+
+static uint32_t pick(uint64_t *state, uint32_t count)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % count;
+}
+
+static const char *condition(uint64_t *state)
+{
+    static const char *const all[] = {
+        "v % 3 == 1", "w > v",      "v & w & 5 != 0", "q > 1",          "gid.x % 7 < 4",
+        "u % 2 == 1", "v % 16 > 0", "!(w % 4 == 2)",  "v > w || u > w", "v % 5 == 2 && w % 2 == 0",
+    };
+    return all[pick(state, VY_COUNT_OF(all))];
+}
+
+/* What an element has found and brought. */
+static void write_atomic(vy_text *text, uint64_t *state)
+{
+    static const char *const operands[] = {"1", "1", "3", "v % 5", "w & 3", "q", "u % 2"};
+    const char *operand = operands[pick(state, VY_COUNT_OF(operands))];
+    vy_text_printf(text, "{ let k = atomic_add(n[0], %s)  y[gid.x] = k  z[gid.x] = %s }\n", operand,
+                   operand);
+}
+
+/* At most one atomic on each way. */
+static void write_ways(vy_text *text, uint64_t *state, uint32_t depth, bool may_add)
+{
+    static const char *const steps[] = {"q = v % 3\n", "q += w & 1\n", "q = u % 4\n"};
+    if (pick(state, 2)) {
+        vy_text_printf(text, "%s", steps[pick(state, VY_COUNT_OF(steps))]);
+    }
+    if (depth == 0) {
+        if (may_add && pick(state, 4)) {
+            vy_text_printf(text, "if %s ", condition(state));
+            write_atomic(text, state);
+        }
+        return;
+    }
+    bool is_before = may_add && pick(state, 3) > 0;
+    vy_text_printf(text, "if %s {\n", condition(state));
+    write_ways(text, state, depth - 1, is_before);
+    vy_text_printf(text, "} else {\n");
+    write_ways(text, state, depth - 1, is_before);
+    vy_text_printf(text, "}\n");
+    if (pick(state, 2)) {
+        write_ways(text, state, depth - 1, may_add && !is_before);
+    }
+}
+
+/* The elements that an invocation does where coarse words are taken. */
+static uint32_t run_generated(vyre_device *device, const char *body, const way *w, memory *m)
+{
+    engine_program p = build(device, body, w);
+    vy_kernel_coarse coarse;
+    vyre_diag diag;
+    assert_int_equal(
+        vy_kernel_coarsen(p.kernel, w->interface, vy_device_joins_coarse(device), &coarse, &diag),
+        VYRE_OK);
+    uint32_t elements = coarse.elements ? coarse.elements[0] : 1;
+    for (uint32_t i = 0; i < ROOM; i++) {
+        m->y[i] = UINT32_MAX;
+    }
+    memset(m->z, 0, sizeof m->z);
+    memset(m->cells, 0, sizeof m->cells);
+    const vyre_binding bindings[4] = {engine_host_in(m->x, m->n), engine_host_inout(m->y, ROOM),
+                                      engine_host_inout(m->z, ROOM),
+                                      engine_host_inout(m->cells, CELLS)};
+    vyre_dispatch_params params = engine_params(bindings, 4);
+    memset(params.groups, 0, sizeof params.groups);
+    params.coarsening = w->coarsening;
+    (void)must_dispatch(&p, &params);
+    engine_release(&p);
+    return elements;
+}
+
+/* What was found and brought are ranges without holes, of the operands that one by one are brought.
+ */
+static void check_generated(const char *body, const memory *one, const memory *m)
+{
+    static bool begins[ROOM * 4];
+    static uint32_t sizes[ROOM * 4];
+    memset(begins, 0, sizeof begins);
+    assert_int_equal(m->cells[0], one->cells[0]);
+    for (uint32_t i = 0; i < m->n; i++) {
+        bool has = m->y[i] != UINT32_MAX;
+        if (has != (one->y[i] != UINT32_MAX) || m->z[i] != one->z[i] ||
+            (has && m->y[i] + m->z[i] > m->cells[0])) {
+            fail_msg("element %u of %u: %s", (unsigned)i, (unsigned)m->n, body);
+        }
+        if (has && m->z[i] && begins[m->y[i]]) {
+            fail_msg("two find %u: %s", (unsigned)m->y[i], body);
+        }
+        if (has && m->z[i]) {
+            begins[m->y[i]] = true;
+            sizes[m->y[i]] = m->z[i];
+        }
+    }
+    uint32_t at = 0;
+    while (at < m->cells[0] && begins[at]) {
+        at += sizes[at];
+    }
+    assert_int_equal(at, m->cells[0]);
+}
+
+static void test_generated_sums_return_what_an_order_gives(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static memory one, m;
+    vyre_device *device = engine_open(0);
+    vyre_device_type type = device->snapshot.info.type;
+    uint32_t joined = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        uint64_t random = seed * 0x9e3779b97f4a7c15u;
+        vy_text text;
+        vy_text_init(&text, NULL);
+        vy_text_printf(&text, "let w = v >> 7\nlet u = x[w %% len(x)]\nvar q = 1\n");
+        write_ways(&text, &random, 1 + pick(&random, 2), true);
+        assert_false(text.failed);
+        make_input(&one, 1 + pick(&random, pick(&random, 2) ? 1500 : 140), 2);
+        memcpy(&m, &one, sizeof m);
+        const way by_one = {VYRE_INTERFACE_DESCRIPTOR, 0, VYRE_COARSENING_NEVER, false};
+        (void)run_generated(device, text.data, &by_one, &one);
+        const way *w = &ways[seed % VY_COUNT_OF(ways)];
+        device->snapshot.info.type = w->is_gpu ? VYRE_DEVICE_DISCRETE : type;
+        joined += run_generated(device, text.data, w, &m) > 4;
+        device->snapshot.info.type = type;
+        check_generated(text.data, &one, &m);
+        vy_text_finish(&text);
+    }
+    print_message("    %u of %u programs did more than 4 elements\n", (unsigned)joined,
+                  (unsigned)SEEDS);
+    assert_true(joined > SEEDS / 3);
+    engine_close(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_appended_elements_get_places_of_their_own,
+                                        engine_reset, engine_nothing_alive),
+        cmocka_unit_test_setup_teardown(test_generated_sums_return_what_an_order_gives,
                                         engine_reset, engine_nothing_alive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
