@@ -10,7 +10,7 @@
 #define VY_INTERP_MACHINE_H
 
 #include "codegen/interp/eval.h"
-#include "vyre/interp.h"
+#include "codegen/interp/watch.h"
 
 #define VY_INTERP_MAX_VOLUME     1024u
 #define VY_INTERP_MAX_SUBGROUP   128u
@@ -184,6 +184,8 @@ typedef struct vy_machine {
     bool segment_recorded; /* `record` is of the segment execution that runs */
     uint32_t record_site;
     vy_race_check races;
+    uint32_t execution; /* of the pass */
+    vy_interp_watch *watch;
 } vy_machine;
 
 /* All memory but buffers; errors: OUT_OF_HOST_MEMORY. */

@@ -91,6 +91,19 @@ void vy_machine_load(vy_machine *m, uint32_t buffer, vyre_type index_type, uint6
     }
 }
 
+static void note_write(const vy_machine *m, const vy_stmt *stmt, uint64_t index, uint32_t lane)
+{
+    vy_interp_watch *watch = m->watch;
+    if (watch && stmt->ref == watch->buffer && index == watch->element) {
+        watch->stmt = (uint32_t)(stmt - m->program->stmts.data);
+        bool is_again = watch->pass == m->pass && watch->execution == m->execution;
+        watch->writes = is_again ? watch->writes + 1 : 1;
+        watch->pass = m->pass;
+        watch->execution = m->execution;
+        watch->invocation = vy_machine_invocation(m, lane);
+    }
+}
+
 void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, uint64_t index,
                       const uint64_t *value, uint32_t lane)
 {
@@ -101,6 +114,7 @@ void vy_machine_store(vy_machine *m, const vy_stmt *stmt, vyre_type index_type, 
     if (memory->shadows) {
         vy_race_access(m, stmt->ref, (uint32_t)index, VY_ACCESS_STORE, lane, stmt->loc);
     }
+    note_write(m, stmt, index, lane);
     uint8_t *at = memory->bytes + index * memory->element_size;
     for (uint32_t c = 0; c < memory->components; c++) {
         bool is_bf16 = memory->type == VYRE_TYPE_BF16;
@@ -165,6 +179,7 @@ uint64_t vy_machine_atomic(vy_machine *m, const vy_stmt *stmt, vyre_type index_t
     uint8_t *at = memory->bytes + index * memory->element_size;
     uint64_t old = read_bits(at, memory->component_size);
     if (atomic != VYRE_ATOMIC_LOAD) {
+        note_write(m, stmt, index, lane);
         write_bits(at, memory->component_size, updated(m, atomic, type, old, operands));
     }
     return old;

@@ -167,7 +167,7 @@ static const vy_host_step *next_segment(vy_machine *m, host_walk *walk)
 }
 
 /* A walk without work: host conditions do not depend on memory or the pass. */
-static vyre_result check_segments(vy_machine *m, vyre_diag *diag)
+static vyre_result check_segments(vy_machine *m, uint32_t *out_count, vyre_diag *diag)
 {
     host_walk walk = {.depth = 0};
     while (walk.segments <= VY_INTERP_MAX_SEGMENTS && next_segment(m, &walk)) {
@@ -184,25 +184,56 @@ static vyre_result check_segments(vy_machine *m, vyre_diag *diag)
                            "make them shorter",
                            VY_INTERP_MAX_HOST_TRIPS);
     }
+    *out_count = walk.segments;
     return VYRE_OK;
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-static uint32_t run_pass(vy_machine *m)
+static vy_interp_place place_of(const vy_machine *m, const vy_host_step *step)
+{
+    vy_interp_place place = {.pass = m->pass, .execution = m->execution, .segment = step->segment};
+    if (step->count) {
+        uint32_t stmt = m->plan->stretch_stmts.data[step->first];
+        place.line = m->program->stmts.data[stmt].loc.line;
+    }
+    return place;
+}
+
+/* What a run is, and what looks on. */
+typedef struct interp_run {
+    const vyre_interp_params *params;
+    uint32_t executions; /* of a pass */
+    bool is_stopped;     /* who looks on has seen enough */
+} interp_run;
+
+static void show_step(vy_machine *m, interp_run *run, const vy_host_step *step)
+{
+    if (m->watch && m->watch->step) {
+        vy_interp_place place = place_of(m, step);
+        place.executions = run->executions;
+        return_buffers(m, run->params);
+        run->is_stopped = !m->watch->step(m->watch->user, &place);
+    }
+}
+
+static void run_pass(vy_machine *m, interp_run *run)
 {
     host_walk walk = {.depth = 0};
     const vy_host_step *step;
-    while ((step = next_segment(m, &walk)) != NULL) {
+    bool is_last = m->pass + 1 == m->bound->passes;
+    uint32_t end = m->watch && is_last && m->watch->last_count ? m->watch->last_count : UINT32_MAX;
+    while (!run->is_stopped && walk.segments < end && (step = next_segment(m, &walk)) != NULL) {
         m->segment = step->segment;
+        m->execution = walk.segments - 1;
         m->stretch_first = step->first;
         m->stretch_count = step->count;
         vy_machine_begin_segment(m);
         for (uint32_t group = 0; group < m->bound->group_count; group++) {
             vy_machine_run_group(m, group);
         }
+        show_step(m, run, step);
     }
-    return walk.segments;
 }
 
 /* Of the flag's first word. */
@@ -215,17 +246,18 @@ static bool is_flag_zero(const vy_memory *flag)
     return word == 0;
 }
 
-static void run_passes(vy_machine *m, vyre_interp_report *report)
+static void run_passes(vy_machine *m, interp_run *run, vyre_interp_report *report)
 {
     vy_memory none = {0};
     vy_memory *flag = m->program->until ? &m->buffers[m->program->until] : &none;
     bool until = m->program->until != 0;
     report->convergence = until ? VYRE_CONVERGENCE_LIMIT : VYRE_CONVERGENCE_NONE;
-    for (m->pass = 0; m->pass < m->bound->passes; m->pass++) {
+    report->segments = m->bound->passes ? run->executions : 0;
+    for (m->pass = 0; m->pass < m->bound->passes && !run->is_stopped; m->pass++) {
         if (flag->count) {
             memset(flag->bytes, 0, flag->element_size);
         }
-        report->segments = run_pass(m);
+        run_pass(m, run);
         report->passes = m->pass + 1;
         if (until && is_flag_zero(flag)) {
             report->convergence = VYRE_CONVERGENCE_YES;
@@ -234,22 +266,30 @@ static void run_passes(vy_machine *m, vyre_interp_report *report)
     }
 }
 
+static vyre_result make_ready(const vyre_program *program, const vyre_interp_params *params,
+                              vy_arena *arena, vy_plan *plan, vy_bound *bound, vy_machine *machine,
+                              uint32_t *out_executions, vyre_diag *diag)
+{
+    vyre_result result = vy_plan_build(program, arena, plan, diag);
+    if (result == VYRE_OK) {
+        result = vy_bind(program, params, plan, arena, bound, diag);
+    }
+    if (result == VYRE_OK) {
+        result = vy_machine_init(machine, program, plan, bound, arena, diag);
+    }
+    return result == VYRE_OK ? check_segments(machine, out_executions, diag) : result;
+}
+
 static vyre_result run_in(const vyre_program *program, const vyre_interp_params *params,
-                          vy_arena *arena, vyre_interp_report *report, vyre_diag *diag)
+                          vy_interp_watch *watch, vy_arena *arena, vyre_interp_report *report,
+                          vyre_diag *diag)
 {
     vy_plan plan;
     vy_bound bound;
     vy_machine machine;
-    vyre_result result = vy_plan_build(program, arena, &plan, diag);
-    if (result == VYRE_OK) {
-        result = vy_bind(program, params, &plan, arena, &bound, diag);
-    }
-    if (result == VYRE_OK) {
-        result = vy_machine_init(&machine, program, &plan, &bound, arena, diag);
-    }
-    if (result == VYRE_OK) {
-        result = check_segments(&machine, diag);
-    }
+    interp_run run = {.params = params};
+    vyre_result result =
+        make_ready(program, params, arena, &plan, &bound, &machine, &run.executions, diag);
     if (result == VYRE_OK) {
         result = allocate_buffers(&machine, params, arena, diag);
     }
@@ -257,7 +297,8 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
         return result;
     }
     machine.flush_denormals = params->flush_denormals != 0;
-    run_passes(&machine, report);
+    machine.watch = watch;
+    run_passes(&machine, &run, report);
     return_buffers(&machine, params);
     report->record = machine.record;
     report->race_count = machine.races.count;
@@ -271,6 +312,41 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
 
 vyre_result vyre_interp_run(const vyre_program *program, const vyre_interp_params *params,
                             vyre_interp_report *out_report, vyre_diag *diag)
+{
+    return vy_interp_run_watched(program, params, NULL, out_report, diag);
+}
+
+vyre_result vy_interp_schedule(const vyre_program *program, const vyre_interp_params *params,
+                               vy_arena *arena, vy_interp_place **out_list, uint32_t *out_count,
+                               vyre_diag *diag)
+{
+    vy_plan plan;
+    vy_bound bound;
+    vy_machine machine;
+    *out_list = NULL;
+    *out_count = 0;
+    uint32_t count = 0;
+    vyre_result result = make_ready(program, params, arena, &plan, &bound, &machine, &count, diag);
+    vy_interp_place *list =
+        result == VYRE_OK ? vy_arena_alloc(arena, (size_t)count + 1, sizeof *list) : NULL;
+    if (!list) {
+        return result == VYRE_OK ? vy_diag_no_memory(diag) : result;
+    }
+    host_walk walk = {.depth = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        const vy_host_step *step = next_segment(&machine, &walk);
+        machine.execution = i;
+        list[i] = place_of(&machine, step);
+        list[i].executions = count;
+    }
+    *out_list = list;
+    *out_count = count;
+    return VYRE_OK;
+}
+
+vyre_result vy_interp_run_watched(const vyre_program *program, const vyre_interp_params *params,
+                                  vy_interp_watch *watch, vyre_interp_report *out_report,
+                                  vyre_diag *diag)
 {
     vyre_interp_params given = {0};
     vyre_interp_report report = {0};
@@ -300,7 +376,7 @@ vyre_result vyre_interp_run(const vyre_program *program, const vyre_interp_param
     if (fault) {
         result = vy_diag_set(diag, VYRE_ERROR_INTERNAL, nowhere, "%s", fault);
     } else {
-        result = run_in(program, &given, &arena, &report, diag);
+        result = run_in(program, &given, watch, &arena, &report, diag);
     }
     vy_arena_finish(&arena);
     (void)fesetenv(&environment);

@@ -1,4 +1,5 @@
 /* vyre_dispatch, at once or later. */
+#include "engine/exec/prefix.h"
 #include "engine/exec/run.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static vyre_result check_pipeline(const vyre_pipeline *pipeline, const void *par
 
 /* The call's own copy: short structs of older callers are made whole. */
 static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *given,
-                         vy_run **out_run, vyre_diag *diag)
+                         uint32_t last_count, vy_run **out_run, vyre_diag *diag)
 {
     vyre_dispatch_params params;
     vyre_result code = check_pipeline(pipeline, given, diag);
@@ -32,13 +33,14 @@ static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *gi
     if (!run) {
         return vy_diag_no_memory(diag);
     }
+    run->last_count = last_count;
     code = vy_run_start(pipeline, &params, run, diag);
     *out_run = code == VYRE_OK ? run : NULL;
     return code;
 }
 
-vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                          vyre_report *out_report, vyre_diag *diag)
+static vyre_result run_to_end(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                              uint32_t last_count, vyre_report *out_report, vyre_diag *diag)
 {
     uint64_t begin = vy_clock_ns();
     if (out_report) {
@@ -47,7 +49,7 @@ vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *p
                                     .device_start_ns = VYRE_NS_NONE};
     }
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, &run, diag);
+    vyre_result code = start(pipeline, params, last_count, &run, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -64,6 +66,27 @@ vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *p
     return code;
 }
 
+vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                          vyre_report *out_report, vyre_diag *diag)
+{
+    return run_to_end(pipeline, params, 0, out_report, diag);
+}
+
+vyre_result vy_dispatch_prefix(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                               uint32_t executions, vyre_report *out_report, vyre_diag *diag)
+{
+    vyre_dispatch_params replayed;
+    vyre_result code = check_pipeline(pipeline, params, diag);
+    if (code == VYRE_OK) {
+        code = vy_params_read(vyre_dispatch_params, &replayed, params, diag);
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    replayed.strategy = VYRE_STRATEGY_REPLAY;
+    return run_to_end(pipeline, &replayed, executions, out_report, diag);
+}
+
 vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
                                 vyre_ticket *out_ticket, vyre_diag *diag)
 {
@@ -73,7 +96,7 @@ vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_par
     }
     *out_ticket = (vyre_ticket){0};
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, &run, diag);
+    vyre_result code = start(pipeline, params, 0, &run, diag);
     if (code == VYRE_OK) {
         *out_ticket = vy_run_ticket(pipeline->device, run);
     }

@@ -262,13 +262,15 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         most_executions = vy_persistent_executions(r->rounds);
         most = most_executions / executions;
     }
+    /* Where the last pass ends. */
+    uint32_t end = r->last_count && left == 1 ? r->last_count : executions;
     if (executions > most_executions) {
         /* A pass is cut into pieces. */
-        uint32_t rest = executions - r->execution;
+        uint32_t rest = end - r->execution;
         key.first = r->execution;
         key.count = rest < most_executions ? rest : most_executions;
         key.passes = 1;
-        key.has_epilogue = left == 1 && key.first + key.count == executions;
+        key.has_epilogue = left == 1 && key.first + key.count == end;
         return key;
     }
     if (is_submitted_at_once(r)) {
@@ -276,7 +278,10 @@ static vy_chunk_key next_chunk(const vy_replay *r)
     } else if (has_until(r) && !is_persistent(r)) {
         most = vy_chunk_ladder(r->pass, executions, launched_groups(r->instance));
     }
-    key.count = executions;
+    if (r->last_count && left > 1) {
+        most = most < left - 1 ? most : left - 1;
+    }
+    key.count = end;
     key.passes = left < most ? left : most;
     key.has_epilogue = key.passes == left || (has_until(r) && has_small_outputs(r));
     return key;
@@ -502,6 +507,9 @@ uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
     }
     if (job->is_whole) {
         return job->shape.passes <= vy_workgroup_passes(job->dispatch_count) ? 1 : VY_MAX_LANES;
+    }
+    if (job->last_count) {
+        return VY_MAX_LANES; /* its last pass is a chunk of its own */
     }
     uint64_t dispatches = (uint64_t)job->dispatch_count * job->shape.passes;
     bool is_one = p->has_until ? job->shape.passes <= 1 || job->dispatch_count == 0

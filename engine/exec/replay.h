@@ -22,7 +22,8 @@ typedef struct vy_flight {
 typedef struct vy_replay {
     vyre_pipeline *pipeline;
     vy_instance *instance;
-    uint32_t limit; /* passes */
+    uint32_t limit;      /* passes */
+    uint32_t last_count; /* of the last one no more executions are run; 0: all */
     bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t chunk;

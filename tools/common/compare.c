@@ -140,9 +140,7 @@ bool vy_element_matches(vyre_type type, const void *a, const void *b, size_t ind
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* "1.5 (0x3fc00000)", with the bits of each component. */
-static void describe_element(vyre_type type, const void *elements, size_t index, char *out,
-                             size_t size)
+void vy_element_describe(vyre_type type, const void *elements, size_t index, char *out, size_t size)
 {
     vy_value value = vy_value_load(type, elements, index);
     char text[VY_VALUE_TEXT_SIZE];
@@ -168,8 +166,8 @@ static uint64_t compare_buffer(const vy_run_buffer *buffer, const void *device,
         }
         if (different++ < SHOWN) {
             char left[2 * VY_VALUE_TEXT_SIZE], right[2 * VY_VALUE_TEXT_SIZE];
-            describe_element(buffer->type, device, i, left, sizeof left);
-            describe_element(buffer->type, reference, i, right, sizeof right);
+            vy_element_describe(buffer->type, device, i, left, sizeof left);
+            vy_element_describe(buffer->type, reference, i, right, sizeof right);
             fprintf(out, "%s[%u]: device %s, interpreter %s\n", buffer->name, i, left, right);
         }
     }
@@ -187,7 +185,7 @@ const char *vy_convergence_text(vyre_convergence convergence)
                                                    : "not a fixpoint";
 }
 
-static void describe_record(const vyre_fault_record *record, char *out, size_t size)
+void vy_record_describe(const vyre_fault_record *record, char *out, size_t size)
 {
     if (record->kind == VYRE_RECORD_NONE) {
         snprintf(out, size, "none");
@@ -200,7 +198,7 @@ static void describe_record(const vyre_fault_record *record, char *out, size_t s
     }
 }
 
-static bool same_record(const vyre_fault_record *a, const vyre_fault_record *b)
+bool vy_record_matches(const vyre_fault_record *a, const vyre_fault_record *b)
 {
     if (a->kind == VYRE_RECORD_NONE || b->kind == VYRE_RECORD_NONE) {
         return a->kind == b->kind;
@@ -236,10 +234,10 @@ uint64_t vy_run_compare(const vy_run_data *data, const vy_run_result *device,
                 vy_convergence_text(reference->convergence));
         different++;
     }
-    if (!same_record(&device->record, &reference->record)) {
+    if (!vy_record_matches(&device->record, &reference->record)) {
         char left[160], right[160];
-        describe_record(&device->record, left, sizeof left);
-        describe_record(&reference->record, right, sizeof right);
+        vy_record_describe(&device->record, left, sizeof left);
+        vy_record_describe(&reference->record, right, sizeof right);
         fprintf(out, "record: device %s; interpreter %s\n", left, right);
         different++;
     }

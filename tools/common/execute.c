@@ -1,6 +1,8 @@
 /* Runs on the interpreter and on a device, with the same arrays in and of the same form out. */
 #include "tools/common/run.h"
 
+#include "engine/exec/prefix.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,8 @@ static vyre_result allocate_outputs(const vy_run_data *data, vy_run_result *resu
     }
     result->buffer_count = data->buffer_count;
     for (uint32_t i = 0; i < data->buffer_count; i++) {
-        if (vy_buffer_mode_is_output(data->buffers[i].mode)) {
+        vyre_buffer_mode mode = data->buffers[i].mode;
+        if (vy_buffer_mode_is_output(mode) || (data->has_scratch && vy_buffer_mode_writes(mode))) {
             result->out[i] =
                 calloc((size_t)data->buffers[i].count + 1, vyre_type_size(data->buffers[i].type));
             if (!result->out[i]) {
@@ -62,17 +65,9 @@ vy_reference vy_reference_of(const vyre_device *device)
                           .subgroup_width = info.subgroup_size};
 }
 
-vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
-                             const vy_reference *how, vy_run_result *out_result, vyre_diag *diag)
+static vyre_interp_params interp_params(const vy_run_data *data, const vy_reference *how,
+                                        vyre_host_buffer *hosts)
 {
-    *out_result = (vy_run_result){0};
-    vyre_result result = allocate_outputs(data, out_result, diag);
-    vyre_host_buffer *hosts = calloc((size_t)data->buffer_count + 1, sizeof *hosts);
-    if (result != VYRE_OK || !hosts) {
-        free(hosts);
-        return result != VYRE_OK ? result : vy_diag_no_memory(diag);
-    }
-    fill_hosts(data, out_result, hosts);
     vyre_interp_params params = {.struct_size = (uint32_t)sizeof params,
                                  .buffers = hosts,
                                  .buffer_count = data->buffer_count,
@@ -86,8 +81,30 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
+    return params;
+}
+
+vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
+                             const vy_reference *how, vy_run_result *out_result, vyre_diag *diag)
+{
+    *out_result = (vy_run_result){0};
+    return vy_run_watched(program, data, how, NULL, out_result, diag);
+}
+
+vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
+                           const vy_reference *how, vy_interp_watch *watch,
+                           vy_run_result *out_result, vyre_diag *diag)
+{
+    vyre_result result = allocate_outputs(data, out_result, diag);
+    vyre_host_buffer *hosts = calloc((size_t)data->buffer_count + 1, sizeof *hosts);
+    if (result != VYRE_OK || !hosts) {
+        free(hosts);
+        return result != VYRE_OK ? result : vy_diag_no_memory(diag);
+    }
+    fill_hosts(data, out_result, hosts);
+    vyre_interp_params params = interp_params(data, how, hosts);
     vyre_interp_report report = {0};
-    result = vyre_interp_run(program, &params, &report, diag);
+    result = vy_interp_run_watched(program, &params, watch, &report, diag);
     free(hosts);
     out_result->passes = report.passes;
     out_result->segments = report.segments;
@@ -98,6 +115,23 @@ vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *dat
     out_result->race_count = report.race_count;
     out_result->first_race = report.first_race;
     return result;
+}
+
+vyre_result vy_run_schedule(const vyre_program *program, const vy_run_data *data,
+                            const vy_reference *how, vy_arena *arena, vy_interp_place **out_list,
+                            uint32_t *out_count, vyre_diag *diag)
+{
+    uint32_t there[3] = {0}; /* stands for outputs, which nobody touches */
+    vyre_host_buffer *hosts = vy_arena_alloc(arena, (size_t)data->buffer_count + 1, sizeof *hosts);
+    if (!hosts) {
+        return vy_diag_no_memory(diag);
+    }
+    for (uint32_t i = 0; i < data->buffer_count; i++) {
+        const vy_run_buffer *buffer = &data->buffers[i];
+        hosts[i] = (vyre_host_buffer){buffer->in ? buffer->in : there, buffer->count};
+    }
+    vyre_interp_params params = interp_params(data, how, hosts);
+    return vy_interp_schedule(program, &params, arena, out_list, out_count, diag);
 }
 
 /* ---- Device ---------------------------------------------------------------------------------- */
@@ -149,8 +183,10 @@ static void fill_bindings(const vy_run_data *data, const vy_run_result *result,
     }
 }
 
-vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
-                          vy_run_result *result, vyre_report *out_report, vyre_diag *diag)
+/* `last_count`: of the last pass no more segment executions are run; 0: all. */
+static vyre_result run_device(const vy_device_program *ready, const vy_run_data *data,
+                              uint32_t last_count, vy_run_result *result, vyre_report *out_report,
+                              vyre_diag *diag)
 {
     *out_report = (vyre_report){0};
     vyre_result status = allocate_outputs(data, result, diag);
@@ -172,7 +208,8 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     params.strategy = data->strategy;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
-    status = vyre_dispatch(ready->pipeline, &params, out_report, diag);
+    status = last_count ? vy_dispatch_prefix(ready->pipeline, &params, last_count, out_report, diag)
+                        : vyre_dispatch(ready->pipeline, &params, out_report, diag);
     free(bindings);
     result->passes = out_report->passes;
     result->segments = out_report->segments;
@@ -181,4 +218,65 @@ vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *dat
     memcpy(result->groups, out_report->groups, sizeof result->groups);
     result->is_grid_clamped = out_report->is_grid_clamped != 0;
     return status;
+}
+
+vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
+                          vy_run_result *result, vyre_report *out_report, vyre_diag *diag)
+{
+    return run_device(ready, data, 0, result, out_report, diag);
+}
+
+/* ---- Prefixes -------------------------------------------------------------------------------- */
+
+/* What the buffers have before the first segment. */
+static void fill_start(const vy_run_data *data, vy_run_result *result)
+{
+    for (uint32_t i = 0; i < data->buffer_count; i++) {
+        const vy_run_buffer *buffer = &data->buffers[i];
+        size_t size = (size_t)buffer->count * vyre_type_size(buffer->type);
+        if (result->out[i] && buffer->in) {
+            memcpy(result->out[i], buffer->in, size);
+        } else if (result->out[i]) {
+            memset(result->out[i], 0, size);
+        }
+    }
+    result->passes = 0;
+    result->convergence = VYRE_CONVERGENCE_NONE;
+    result->record = (vyre_fault_record){.kind = VYRE_RECORD_NONE};
+}
+
+static vy_run_data limited(const vy_run_data *data, vy_prefix prefix)
+{
+    vy_run_data copy = *data;
+    copy.passes = prefix.passes + (prefix.executions > 0);
+    return copy;
+}
+
+vyre_result vy_run_start_state(const vy_run_data *data, vy_run_result *result, vyre_diag *diag)
+{
+    vyre_result code = allocate_outputs(data, result, diag);
+    if (code == VYRE_OK) {
+        fill_start(data, result);
+    }
+    return code;
+}
+
+vyre_result vy_run_device_prefix(const vy_device_program *ready, const vy_run_data *data,
+                                 vy_prefix prefix, vy_run_result *result, vyre_report *out_report,
+                                 vyre_diag *diag)
+{
+    vy_run_data part = limited(data, prefix);
+    *out_report = (vyre_report){0};
+    return part.passes ? run_device(ready, &part, prefix.executions, result, out_report, diag)
+                       : vy_run_start_state(data, result, diag);
+}
+
+vyre_result vy_run_reference_prefix(const vyre_program *program, const vy_run_data *data,
+                                    const vy_reference *how, vy_prefix prefix,
+                                    vy_interp_watch *watch, vy_run_result *result, vyre_diag *diag)
+{
+    vy_run_data part = limited(data, prefix);
+    watch->last_count = prefix.executions;
+    return part.passes ? vy_run_watched(program, &part, how, watch, result, diag)
+                       : vy_run_start_state(data, result, diag);
 }

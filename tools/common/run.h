@@ -1,8 +1,9 @@
 /* One run of a program as the tools do it: what the command line says, the arrays that it means,
  * the run on the interpreter or on a device, and the comparison of both. */
-#ifndef VY_RUN_H
-#define VY_RUN_H
+#ifndef VY_TOOLS_RUN_H
+#define VY_TOOLS_RUN_H
 
+#include "codegen/interp/watch.h"
 #include "codegen/ir/ir.h"
 #include "tools/common/tool.h"
 #include "vyre/dispatch.h"
@@ -73,6 +74,7 @@ typedef struct vy_run_data {
     uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
     vyre_strategy strategy;
     uint64_t invocations;
+    bool has_scratch; /* what scratch buffers end with is a result too */
 } vy_run_data;
 
 /* Errors: INVALID_ARGUMENT (an input without a value, a wrong count, an unknown name, ...), IO,
@@ -84,7 +86,9 @@ void vy_run_data_finish(vy_run_data *data);
 /* ---- Results --------------------------------------------------------------------------------- */
 
 typedef struct vy_run_result {
-    void **out; /* by binding: elements of the out and inout buffers, else NULL */
+    /* By binding: elements of the out and inout buffers, with has_scratch of scratch too; else
+     * NULL. */
+    void **out;
     uint32_t buffer_count;
     uint32_t passes, segments;
     uint32_t groups[3]; /* that ran */
@@ -124,6 +128,34 @@ void vy_device_program_finish(vy_device_program *ready);
 vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
                           vy_run_result *result, vyre_report *out_report, vyre_diag *diag);
 
+/* ---- Parts of a run -------------------------------------------------------------------------- */
+
+/* As the interpreter's run, looked on; *result is reused where it holds arrays already. */
+vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
+                           const vy_reference *how, vy_interp_watch *watch, vy_run_result *result,
+                           vyre_diag *diag);
+
+/* The segment executions of a pass, in `arena`. */
+vyre_result vy_run_schedule(const vyre_program *program, const vy_run_data *data,
+                            const vy_reference *how, vy_arena *arena, vy_interp_place **out_list,
+                            uint32_t *out_count, vyre_diag *diag);
+
+/* Whole passes, then so many segment executions of the next one. */
+typedef struct vy_prefix {
+    uint32_t passes, executions;
+} vy_prefix;
+
+/* What buffers have before anything ran. */
+vyre_result vy_run_start_state(const vy_run_data *data, vy_run_result *result, vyre_diag *diag);
+/* What a plain run leaves behind that part; with executions by replay. *result is reused where it
+ * holds arrays already; passes and convergence are of whole passes alone. */
+vyre_result vy_run_device_prefix(const vy_device_program *ready, const vy_run_data *data,
+                                 vy_prefix prefix, vy_run_result *result, vyre_report *out_report,
+                                 vyre_diag *diag);
+vyre_result vy_run_reference_prefix(const vyre_program *program, const vy_run_data *data,
+                                    const vy_reference *how, vy_prefix prefix,
+                                    vy_interp_watch *watch, vy_run_result *result, vyre_diag *diag);
+
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 /* How far two results may be apart: bits, unless the program is inexact (a function of the
@@ -142,6 +174,13 @@ vy_tolerance_used vy_run_tolerance(const vyre_program *program, double ulp);
 /* Elements of that index of two arrays. All NaNs are equal. */
 bool vy_element_matches(vyre_type type, const void *a, const void *b, size_t index,
                         const vy_tolerance_used *tolerance);
+
+/* "1.5 (0x3fc00000)", with the bits of each component; cut at `size`. */
+void vy_element_describe(vyre_type type, const void *elements, size_t index, char *out,
+                         size_t size);
+bool vy_record_matches(const vyre_fault_record *a, const vyre_fault_record *b);
+/* "trap 7 at 10:34 in pass 1, segment 0, invocation 3", or "none". */
+void vy_record_describe(const vyre_fault_record *record, char *out, size_t size);
 
 /* Compares every element of every output, passes, convergence and record. Returns how many things
  * differ and prints the first ones of each kind to `out` ("y[3]: device 4, interpreter 5"). */
