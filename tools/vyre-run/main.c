@@ -1,5 +1,5 @@
 /* vyre-run: runs a program on a device or on the interpreter. This file: the command line. */
-#include "tools/vyre-run/command.h"
+#include "tools/vyre-run/session.h"
 
 #include "tools/common/open.h"
 
@@ -26,6 +26,7 @@ enum {
     OPTION_JSON,
     OPTION_INFO,
     OPTION_EXAMPLES,
+    OPTION_BISECT,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -61,6 +62,9 @@ static const vy_option own_options[] = {
      "run the examples in the comments of the files (more than one may be\n"
      "given) on the interpreter and the device, with --reference only the\n"
      "former, and compare all three"},
+    {"--bisect", OPTION_BISECT, NULL,
+     "find where device and interpreter part: the first pass, segment and\n"
+     "element that differ, both values, and the line that stores there"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -151,11 +155,17 @@ static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
-    bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
-                     [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
-                     [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
-                     [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
-                     [OPTION_EXAMPLES] = &c->examples,   [OPTION_HELP] = NULL};
+    bool *flags[] = {[OPTION_REFERENCE] = &c->reference,
+                     [OPTION_CHECK] = &c->check,
+                     [OPTION_RACES] = &c->races,
+                     [OPTION_VALIDATE] = &c->validate,
+                     [OPTION_TIME] = &c->time,
+                     [OPTION_REPORT] = &c->report,
+                     [OPTION_JSON] = &c->json,
+                     [OPTION_INFO] = &c->info,
+                     [OPTION_EXAMPLES] = &c->examples,
+                     [OPTION_BISECT] = &c->bisect,
+                     [OPTION_HELP] = NULL};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -185,7 +195,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
 
 static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
 {
-    vy_option options[32];
+    vy_option options[48];
     memcpy(options, own_options, sizeof own_options);
     memcpy(options + OWN_COUNT, vy_run_options, vy_run_option_count * sizeof *options);
     vy_args args = {.count = count,
@@ -234,6 +244,14 @@ static int check_command(const command *c, FILE *err)
     if (c->subgroup_width && !c->reference && (c->check || !c->races)) {
         return vy_tool_usage(err, "vyre-run",
                              "--subgroup is for --reference; a device has its own subgroups");
+    }
+    if (c->bisect && (c->reference || c->races || c->json || c->repeat > 1 || c->warmup)) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--bisect runs parts of the program on both, without --reference, "
+                             "--races, --json, --repeat and --warmup");
+    }
+    if (c->examples && c->bisect) {
+        return vy_tool_usage(err, "vyre-run", "--bisect is for a single run, not --examples");
     }
     const vy_run_spec *spec = &c->spec;
     bool has_run = spec->inputs.count || spec->params.count || spec->sizes.count ||
@@ -290,7 +308,9 @@ static int run_command(command *c, int count, char *const *arguments)
     if (c->info) {
         return show_info(c, stdout, stderr);
     }
-    return c->examples ? run_examples(c, stdout, stderr) : run_program(c, stdout, stderr);
+    return c->examples ? run_examples(c, stdout, stderr)
+           : c->bisect ? run_bisect(c, stdout, stderr)
+                       : run_program(c, stdout, stderr);
 }
 
 int main(int count, char **arguments)

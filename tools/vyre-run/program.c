@@ -1,20 +1,10 @@
 /* What vyre-run does with one program, and with the examples of many. */
-#include "tools/vyre-run/command.h"
+#include "tools/vyre-run/session.h"
 
 #include "tools/common/examples.h"
 #include "tools/common/open.h"
 
 #include <stdlib.h>
-
-typedef struct session {
-    command *command;
-    vy_source source;
-    vy_run_data data;
-    vy_run_result reference, on_device;
-    vyre_device *device;
-    vy_device_program ready;
-    outcome outcome;
-} session;
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
@@ -53,30 +43,20 @@ static vyre_result run_repeatedly(session *s, vyre_diag *diag)
     return result;
 }
 
-static vyre_result run_on_device(session *s, FILE *err, vyre_diag *diag)
+static vyre_result run_on_device(session *s, vyre_diag *diag)
 {
-    const command *c = s->command;
-    vyre_validation validation =
-        c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
-    vyre_result result = vy_open_device(c->device, validation, err, &s->device, diag);
-    if (result == VYRE_OK) {
-        result = vy_device_program_create(s->device, &s->source, s->data.workgroup, c->bindings,
-                                          &s->ready, diag);
-    }
+    vyre_result result = session_open(s, diag);
     if (result == VYRE_OK) {
         result = run_repeatedly(s, diag);
     }
-    s->outcome.device = s->device;
-    s->outcome.is_precompiled = vyre_kernel_is_precompiled(s->ready.kernel) != 0;
     s->outcome.result = &s->on_device;
     return result;
 }
 
 static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
 {
-    vy_reference how = vy_reference_of(s->device);
+    vy_reference how = session_reference(s);
     how.detect_races = s->command->races;
-    how.subgroup_width = s->device ? how.subgroup_width : s->command->subgroup_width;
     vyre_result result = vy_run_reference(s->source.program, &s->data, &how, &s->reference, diag);
     if (!s->device) {
         s->outcome.result = &s->reference;
@@ -84,19 +64,10 @@ static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
     return result;
 }
 
-static vyre_result run(session *s, FILE *err, vyre_diag *diag)
+static vyre_result run(session *s, vyre_diag *diag)
 {
-    command *c = s->command;
-    vyre_result result = vy_source_read(c->files.data[0], &s->source, diag);
-    if (result == VYRE_OK) {
-        result = vy_source_parse(&s->source, diag);
-    }
-    if (result == VYRE_OK) {
-        result = vy_run_data_make(s->source.program, &c->spec, &s->data, diag);
-    }
-    if (result == VYRE_OK && !c->reference) {
-        result = run_on_device(s, err, diag);
-    }
+    const command *c = s->command;
+    vyre_result result = c->reference ? VYRE_OK : run_on_device(s, diag);
     if (result == VYRE_OK && (c->reference || c->check)) {
         result = run_on_interpreter(s, diag);
     }
@@ -141,28 +112,18 @@ static int judge(session *s, FILE *err)
     return code;
 }
 
-static void finish(session *s)
-{
-    vy_device_program_finish(&s->ready);
-    vyre_device_destroy(&s->device);
-    vy_run_result_finish(&s->reference);
-    vy_run_result_finish(&s->on_device);
-    vy_run_data_finish(&s->data);
-    vy_source_finish(&s->source);
-}
-
 int run_program(command *c, FILE *out, FILE *err)
 {
-    session s = {.command = c};
+    session s;
     vyre_diag diag;
     vy_diag_clear(&diag);
     int code = VY_EXIT_FAILED;
-    s.outcome.command = c;
-    s.outcome.source = &s.source;
-    s.outcome.data = &s.data;
-    if (run(&s, err, &diag) != VYRE_OK) {
-        vy_tool_fail(err, &diag, c->files.data[0], vy_source_quote(&s.source, &diag),
-                     s.source.size);
+    vyre_result result = session_begin(&s, c, out, err, &diag);
+    if (result == VYRE_OK) {
+        result = run(&s, &diag);
+    }
+    if (result != VYRE_OK) {
+        code = session_fail(&s, &diag);
     } else {
         code = judge(&s, err);
         vyre_result printed = VYRE_OK;
@@ -175,7 +136,7 @@ int run_program(command *c, FILE *out, FILE *err)
             code = vy_tool_fail(err, &diag, NULL, NULL, 0);
         }
     }
-    finish(&s);
+    session_finish(&s);
     return code;
 }
 

@@ -1,0 +1,194 @@
+/* vyre-run --bisect: faults planted in the words of kernel files are found, by pass, segment,
+ * buffer, element, both values and the line that stores there. */
+#include "codegen/kernel.h"
+#include "tests/tools/support.h"
+#include "tools/common/open.h"
+#include "vyre/vyre.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <spirv/unified1/spirv.h>
+
+static const char spread_text[] = "program spread\n"
+                                  "workgroup 64\n"
+                                  "grid over y\n"
+                                  "fixpoint 6\n"
+                                  "inout y : u32[]\n"
+                                  "scratch t : u32[len(y)]\n"
+                                  "out z : u32[4]\n"
+                                  "kernel {\n"
+                                  "    let i = gid.x\n"
+                                  "    if i < len(y) { t[i] = y[i] + 1 }\n"
+                                  "    grid_sync\n"
+                                  "    if i == 0 { z[pass & 3] = pass }\n"
+                                  "    if i < len(y) {\n"
+                                  "        y[i] = t[(i + 1) % len(y)] * 3 +\n"
+                                  "            select(pass == 3 && i == 17, 1000, 7)\n"
+                                  "    }\n"
+                                  "}\n";
+
+/* Runs until nothing is lowered any more; the flag is scratch. */
+static const char lower_text[] = "program lower\n"
+                                 "workgroup 64\n"
+                                 "grid over y\n"
+                                 "fixpoint 20 until more\n"
+                                 "inout y : u32[]\n"
+                                 "scratch more : u32[1]\n"
+                                 "kernel {\n"
+                                 "    for turn in 0 .. 3 {\n"
+                                 "        if gid.x < len(y) && y[gid.x] > 1000 {\n"
+                                 "            y[gid.x] = y[gid.x] - 77\n"
+                                 "            atomic_store(more[0], 1)\n"
+                                 "        }\n"
+                                 "        grid_sync\n"
+                                 "    }\n"
+                                 "}\n";
+
+static int setup(void **state)
+{
+    (void)state;
+    enter_folder("bisect");
+    put_text("spread.vyre", spread_text);
+    put_text("lower.vyre", lower_text);
+    return 0;
+}
+
+/* How many constants of that value became `to`. */
+static uint32_t change_constant(vyre_kernel *kernel, uint32_t from, uint32_t to)
+{
+    uint32_t changed = 0;
+    for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
+        const vy_kernel_segment *segment = vy_kernel_get_segment(kernel, s);
+        for (uint32_t at = 5; at < segment->word_count; at += segment->words[at] >> 16) {
+            uint32_t *w = segment->words + at;
+            if ((w[0] & 0xffff) == SpvOpConstant && w[3] == from) {
+                w[3] = to;
+                changed++;
+            }
+        }
+    }
+    return changed;
+}
+
+/* A kernel file for the device that the tools open, with a constant of its words changed. */
+static void plant(const char *path, const char *name, const char *text, uint32_t from, uint32_t to)
+{
+    vyre_diag diag;
+    vyre_device *device = NULL;
+    vyre_program *program = NULL;
+    vyre_kernel *kernel = NULL;
+    vyre_kernel_params params = {0};
+    void *data = NULL;
+    size_t size = 0;
+    if (vy_open_device(NULL, VYRE_VALIDATION_DEFAULT, stderr, &device, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    vyre_device_kernel_params(device, &params);
+    if (vyre_program_parse(text, strlen(text), name, NULL, &program, &diag) != VYRE_OK ||
+        vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK) {
+        fail_msg("%s", diag.message);
+    }
+    assert_int_equal(change_constant(kernel, from, to), 1);
+    const vyre_kernel *kernels[] = {kernel};
+    assert_int_equal(vyre_kernel_save(kernels, 1, NULL, &data, &size, &diag), VYRE_OK);
+    put_file(path, data, size);
+    vyre_kernel_free_data(NULL, &data, size);
+    vyre_kernel_destroy(&kernel);
+    vyre_program_destroy(&program);
+    vyre_device_destroy(&device);
+}
+
+static void test_bisect_finds_a_planted_fault(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    plant("spread.vyk", "spread.vyre", spread_text, 1000, 1001);
+    int code = run_tool("vyre-run", "spread.vyk", "--in", "y[200]=iota", "--bisect", NULL);
+    assert_int_equal(code, 1);
+    assert_file_has("out", "spread.vyk:14:9: error: pass 3, segment 1 (line 12): y[17] is ");
+    /* 17 has gone through three passes of (y + 1) * 3 + 7, and a fourth: */
+    uint32_t y[201], next[200];
+    for (uint32_t i = 0; i < 200; i++) {
+        y[i] = i;
+    }
+    for (uint32_t pass = 0; pass < 4; pass++) {
+        for (uint32_t i = 0; i < 200; i++) {
+            next[i] = (y[(i + 1) % 200] + 1) * 3 + (pass == 3 && i == 17 ? 1000 : 7);
+        }
+        memcpy(y, next, sizeof next);
+    }
+    char values[160];
+    snprintf(values, sizeof values, "y[17] is %u on the device, %u on the interpreter\n", y[17] + 1,
+             y[17]);
+    assert_file_has("out", values);
+    snprintf(values, sizeof values, "\ndevice:      %u (0x%08x)\ninterpreter: %u (0x%08x)\n",
+             y[17] + 1, y[17] + 1, y[17], y[17]);
+    assert_file_has("out", values);
+    assert_file_has("out",
+                    "written:     there, by invocation 17; the segment has no other store to "
+                    "'y'\n");
+    assert_file_has("out", "differ:      y (1 of 200 elements)\n");
+    assert_file_has("out", "before:      ");
+    /* The end shows more, which says less. */
+    assert_int_equal(run_tool("vyre-run", "spread.vyk", "--in", "y[200]=iota", "--check", NULL), 1);
+}
+
+static void test_bisect_finds_it_in_loops_and_fixpoints(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    /* 76 are taken off in place of 77, from the first execution on where there is something. */
+    plant("lower.vyk", "lower.vyre", lower_text, 77, 76);
+    int code = run_tool("vyre-run", "lower.vyk", "--in", "y[130]=fill:900", "--bisect", NULL);
+    assert_int_equal(code, 0);
+    code = run_tool("vyre-run", "lower.vyk", "--in", "y[130]=iota:872", "--bisect", NULL);
+    assert_int_equal(code, 1);
+    assert_file_has("out",
+                    "lower.vyk:10:13: error: pass 0, segment 0 (line 9): y[129] is 925 on the "
+                    "device, 924 on the interpreter\n");
+}
+
+static void test_bisect_agrees_where_nothing_is_wrong(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    assert_int_equal(run_tool("vyre-run", "spread.vyre", "--in", "y[200]=iota", "--bisect", NULL),
+                     0);
+    assert_file_has("out", "bisect: device and interpreter agree bit for bit: 404 elements of 3 "
+                           "buffers, scratch among them, 6 passes, convergence and record\n");
+    plant("right.vyk", "spread.vyre", spread_text, 1000, 1000);
+    assert_int_equal(run_tool("vyre-run", "right.vyk", "--in", "y[200]=iota", "--bisect", NULL), 0);
+}
+
+static void test_bisect_refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"--reference", "--races", "--json", "--repeat=2"};
+    for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
+        assert_fails(2, "--bisect runs parts of the program on both",
+                     run_tool("vyre-run", "spread.vyre", "--bisect", others[i], NULL));
+    }
+    assert_fails(2, "--bisect is for a single run",
+                 run_tool("vyre-run", "spread.vyre", "--bisect", "--examples", NULL));
+    assert_fails(1, "buffer 'y' is an input and has no contents",
+                 run_tool("vyre-run", "spread.vyre", "--bisect", NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bisect_finds_a_planted_fault),
+        cmocka_unit_test(test_bisect_finds_it_in_loops_and_fixpoints),
+        cmocka_unit_test(test_bisect_agrees_where_nothing_is_wrong),
+        cmocka_unit_test(test_bisect_refuses_what_it_cannot_do),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,141 @@
+/* What all ways of running one program begin and end with. */
+#include "tools/vyre-run/session.h"
+
+#include "tools/common/open.h"
+#include "tools/common/value.h"
+
+#include <string.h>
+
+vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_diag *diag)
+{
+    *s = (session){.command = c, .out = out, .err = err};
+    s->outcome.command = c;
+    s->outcome.source = &s->source;
+    s->outcome.data = &s->data;
+    vyre_result result = vy_source_read(c->files.data[0], &s->source, diag);
+    if (result == VYRE_OK) {
+        result = vy_source_parse(&s->source, diag);
+    }
+    return result == VYRE_OK ? vy_run_data_make(s->source.program, &c->spec, &s->data, diag)
+                             : result;
+}
+
+vyre_result session_open(session *s, vyre_diag *diag)
+{
+    const command *c = s->command;
+    vyre_validation validation =
+        c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
+    vyre_result result = vy_open_device(c->device, validation, s->err, &s->device, diag);
+    if (result == VYRE_OK) {
+        result = vy_device_program_create(s->device, &s->source, s->data.workgroup, c->bindings,
+                                          &s->ready, diag);
+    }
+    s->outcome.device = s->device;
+    s->outcome.is_precompiled = vyre_kernel_is_precompiled(s->ready.kernel) != 0;
+    return result;
+}
+
+int session_fail(const session *s, const vyre_diag *diag)
+{
+    return vy_tool_fail(s->err, diag, s->command->files.data[0], vy_source_quote(&s->source, diag),
+                        s->source.size);
+}
+
+void session_finish(session *s)
+{
+    vy_device_program_finish(&s->ready);
+    vyre_device_destroy(&s->device);
+    vy_run_result_finish(&s->reference);
+    vy_run_result_finish(&s->on_device);
+    vy_run_data_finish(&s->data);
+    vy_source_finish(&s->source);
+}
+
+/* ---- Parts of a run -------------------------------------------------------------------------- */
+
+static bool keeps_scratch(const session *s)
+{
+    bool keeps = false;
+    for (uint32_t i = 0; i < s->data.buffer_count; i++) {
+        keeps = keeps || s->data.buffers[i].mode == VYRE_BUFFER_SCRATCH_KEEP;
+    }
+    return keeps;
+}
+
+vyre_result session_run_prefix(session *s, vy_prefix prefix, vy_run_result *result,
+                               vyre_report *out_report, vyre_diag *diag)
+{
+    if (!keeps_scratch(s)) {
+        return vy_run_device_prefix(&s->ready, &s->data, prefix, result, out_report, diag);
+    }
+    vy_device_program own;
+    vyre_result code = vy_device_program_create(s->device, &s->source, s->data.workgroup,
+                                                s->command->bindings, &own, diag);
+    if (code == VYRE_OK) {
+        code = vy_run_device_prefix(&own, &s->data, prefix, result, out_report, diag);
+        vy_device_program_finish(&own);
+    }
+    return code;
+}
+
+vy_reference session_reference(const session *s)
+{
+    vy_reference how = vy_reference_of(s->device);
+    how.subgroup_width = s->device ? how.subgroup_width : s->command->subgroup_width;
+    return how;
+}
+
+vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,
+                             uint32_t *out_count, vyre_diag *diag)
+{
+    vy_reference how = session_reference(s);
+    return vy_run_schedule(s->source.program, &s->data, &how, arena, out_list, out_count, diag);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+void session_place_text(const vy_interp_place *place, char *out, size_t size)
+{
+    char execution[64] = "", line[32] = "";
+    if (place->execution != place->segment) {
+        snprintf(execution, sizeof execution, "execution %u of %u%s", place->execution + 1,
+                 place->executions, place->line ? ", " : "");
+    }
+    if (place->line) {
+        snprintf(line, sizeof line, "line %u", place->line);
+    }
+    bool is_bare = !execution[0] && !line[0];
+    snprintf(out, size, "segment %u%s%s%s%s", place->segment, is_bare ? "" : " (", execution, line,
+             is_bare ? "" : ")");
+}
+
+uint32_t session_buffer(const session *s, uint32_t binding)
+{
+    const vyre_program *program = s->source.program;
+    for (uint32_t i = 1; i < program->buffers.count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        if (buffer->mode != VYRE_BUFFER_SHARED && buffer->binding == binding) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void session_element_text(const vy_run_buffer *buffer, const void *elements, size_t index,
+                          char out[static 256])
+{
+    vy_value value = vy_value_load(buffer->type, elements, index);
+    vy_value_format(buffer->type, &value, out);
+}
+
+void session_print_line(const session *s, uint32_t line)
+{
+    const char *at = s->source.is_kernel ? NULL : s->source.text;
+    for (uint32_t i = 1; at && i < line; i++) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    if (at && line) {
+        fprintf(s->out, "%6u | %.*s\n", line, (int)strcspn(at, "\r\n"), at);
+    }
+}

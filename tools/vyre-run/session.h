@@ -1,0 +1,50 @@
+/* One program of vyre-run, from its file to its results; what runs it looks on from elsewhere. */
+#ifndef VYRE_RUN_SESSION_H
+#define VYRE_RUN_SESSION_H
+
+#include "tools/vyre-run/command.h"
+
+typedef struct session {
+    command *command;
+    FILE *out, *err;
+    vy_source source;
+    vy_run_data data;
+    vy_run_result reference, on_device;
+    vyre_device *device;
+    vy_device_program ready;
+    outcome outcome;
+} session;
+
+/* Reads and parses the program and makes its arrays. */
+vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_diag *diag);
+/* Opens the device and makes the program ready for it. */
+vyre_result session_open(session *s, vyre_diag *diag);
+/* Prints the error. Gives VY_EXIT_FAILED. */
+int session_fail(const session *s, const vyre_diag *diag);
+/* In every case, at the end. */
+void session_finish(session *s);
+
+/* The device's state behind that part of a run. Programs with `scratch keep` get a pipeline of
+ * their own each time: what they keep would be that of the part before. */
+vyre_result session_run_prefix(session *s, vy_prefix prefix, vy_run_result *result,
+                               vyre_report *out_report, vyre_diag *diag);
+/* The interpreter, as the device is. */
+vy_reference session_reference(const session *s);
+
+/* The segment executions of a pass. `arena` holds them. */
+vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,
+                             uint32_t *out_count, vyre_diag *diag);
+/* "segment 1 (execution 4 of 9, line 12)": executions are named where they are not the segments. */
+void session_place_text(const vy_interp_place *place, char *out, size_t size);
+/* The declaration of a binding. */
+uint32_t session_buffer(const session *s, uint32_t binding);
+/* An element's value: "1.5". */
+void session_element_text(const vy_run_buffer *buffer, const void *elements, size_t index,
+                          char out[static 256]);
+/* The source's line of that number, where there is a text: "  12 | ...".
+ */
+void session_print_line(const session *s, uint32_t line);
+
+int run_bisect(command *c, FILE *out, FILE *err);
+
+#endif
