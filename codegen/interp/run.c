@@ -192,7 +192,10 @@ static vyre_result check_segments(vy_machine *m, uint32_t *out_count, vyre_diag 
 
 static vy_interp_place place_of(const vy_machine *m, const vy_host_step *step)
 {
-    vy_interp_place place = {.pass = m->pass, .execution = m->execution, .segment = step->segment};
+    vy_interp_place place = {.pass = m->pass,
+                             .execution = m->execution,
+                             .segment = step->segment,
+                             .segments = m->plan->segment_count};
     if (step->count) {
         uint32_t stmt = m->plan->stretch_stmts.data[step->first];
         place.line = m->program->stmts.data[stmt].loc.line;

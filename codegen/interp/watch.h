@@ -9,8 +9,8 @@
  * writes is what it left. */
 typedef struct vy_interp_place {
     uint32_t pass, execution, executions; /* executions: of a pass */
-    uint32_t segment;
-    uint32_t line; /* of its first statement; 0: it has none */
+    uint32_t segment, segments;           /* segments: of the program */
+    uint32_t line;                        /* of its first statement; 0: it has none */
 } vy_interp_place;
 
 /* For debuggers: looks on while a program runs. */

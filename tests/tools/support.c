@@ -1,4 +1,6 @@
 /* Files and processes for the tools' tests. */
+#define _XOPEN_SOURCE 700 /* terminals */
+
 #include "tests/tools/support.h"
 
 #include <fcntl.h>
@@ -57,33 +59,89 @@ static void redirect(const char *path, int flags, int to)
     }
 }
 
-int run_tool(const char *tool, ...)
-{
+typedef struct tool_command {
     char path[512];
     char *arguments[64];
+} tool_command;
+
+static void take_command(tool_command *c, const char *tool, va_list list)
+{
     int count = 0;
-    va_list list;
-    snprintf(path, sizeof path, "%s%s%s", tool[0] == '/' ? "" : VYRE_BINARY_DIR,
-             tool[0] == '/' ? "" : "/bin/", tool);
-    arguments[count++] = path;
-    va_start(list, tool);
+    bool is_path = tool[0] == '/';
+    snprintf(c->path, sizeof c->path, "%s%s%s", is_path ? "" : VYRE_BINARY_DIR,
+             is_path ? "" : "/bin/", tool);
+    c->arguments[count++] = c->path;
     for (char *next = va_arg(list, char *); next && count < 63; next = va_arg(list, char *)) {
-        arguments[count++] = next;
+        c->arguments[count++] = next;
     }
+    c->arguments[count] = NULL;
+}
+
+static int exit_code(pid_t child)
+{
+    int status;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+int run_tool(const char *tool, ...)
+{
+    tool_command c;
+    va_list list;
+    va_start(list, tool);
+    take_command(&c, tool, list);
     va_end(list);
-    arguments[count] = NULL;
     pid_t child = fork();
     if (child == 0) {
         redirect("/dev/null", O_RDONLY, 0);
         redirect("out", O_WRONLY | O_CREAT | O_TRUNC, 1);
         redirect("err", O_WRONLY | O_CREAT | O_TRUNC, 2);
-        execv(path, arguments);
+        execv(c.path, c.arguments);
         _exit(125);
     }
-    int status;
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    return exit_code(child);
+}
+
+/* A session of its own, whose terminal is the first one that it opens. */
+static void run_child_on(const char *terminal, tool_command *c)
+{
+    (void)setsid();
+    for (int to = 0; to < 3; to++) {
+        redirect(terminal, O_RDWR, to);
+    }
+    execv(c->path, c->arguments);
+    _exit(125);
+}
+
+int run_on_terminal(const char *keys, const char *tool, ...)
+{
+    tool_command c;
+    va_list list;
+    va_start(list, tool);
+    take_command(&c, tool, list);
+    va_end(list);
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const char *name = ptsname(terminal);
+    assert_non_null(name);
+    int held = open(name, O_RDWR | O_NOCTTY); /* what is typed stays until the child reads it */
+    assert_true(held >= 0);
+    pid_t child = fork();
+    if (child == 0) {
+        run_child_on(name, &c);
+    }
+    close(held);
+    assert_int_equal(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+    FILE *file = fopen("out", "wb");
+    assert_non_null(file);
+    char piece[4096];
+    for (ssize_t got; (got = read(terminal, piece, sizeof piece)) > 0;) {
+        fwrite(piece, 1, (size_t)got, file);
+    }
+    assert_int_equal(fclose(file), 0);
+    close(terminal);
+    return exit_code(child);
 }
 
 void assert_file_has(const char *path, const char *text)

@@ -23,6 +23,9 @@ char *get_file(const char *path, size_t *out_size);
  * standard input empty. Returns its exit code, or 1000 + the signal that ended it; what it printed
  * lies in files `out` and `err`. */
 int run_tool(const char *tool, ...);
+/* The same on a terminal of its own: `keys` are typed at once, and all that is shown, the keys and
+ * the standard error too, lies in `out`, where a line ends in "\r\n". */
+int run_on_terminal(const char *keys, const char *tool, ...);
 /* The texts are in the file. */
 void assert_file_has(const char *path, const char *text);
 /* Runs the tool, wants the code, and the text in `err`. */

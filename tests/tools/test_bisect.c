@@ -149,9 +149,9 @@ static void test_bisect_finds_it_in_loops_and_fixpoints(void **state)
     assert_int_equal(code, 0);
     code = run_tool("vyre-run", "lower.vyk", "--in", "y[130]=iota:872", "--bisect", NULL);
     assert_int_equal(code, 1);
-    assert_file_has("out",
-                    "lower.vyk:10:13: error: pass 0, segment 0 (line 9): y[129] is 925 on the "
-                    "device, 924 on the interpreter\n");
+    assert_file_has("out", "lower.vyk:10:13: error: pass 0, segment 0 (execution 1 of 3, line 9): "
+                           "y[129] is 925 on the "
+                           "device, 924 on the interpreter\n");
 }
 
 static void test_bisect_agrees_where_nothing_is_wrong(void **state)

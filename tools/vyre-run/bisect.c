@@ -337,10 +337,9 @@ static vyre_result bisect(bisection *b, int *out_code, vyre_diag *diag)
     if (result == VYRE_OK) {
         result = session_schedule(s, &b->arena, &b->schedule, &b->executions, diag);
     }
-    uint32_t limit = s->data.passes ? s->data.passes : s->source.program->passes;
     bool is_different = false;
     if (result == VYRE_OK) {
-        result = differs(b, (vy_prefix){limit, 0}, &is_different, diag);
+        result = differs(b, (vy_prefix){session_passes(s), 0}, &is_different, diag);
     }
     if (result != VYRE_OK || !is_different) {
         *out_code = result == VYRE_OK ? tell_same(b) : VY_EXIT_FAILED;

@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect;
+    bool bisect, step;
     uint32_t repeat, warmup;
     uint32_t subgroup_width; /* of the interpreter alone; 0: not given */
 } command;

@@ -27,6 +27,7 @@ enum {
     OPTION_INFO,
     OPTION_EXAMPLES,
     OPTION_BISECT,
+    OPTION_STEP,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -65,6 +66,9 @@ static const vy_option own_options[] = {
     {"--bisect", OPTION_BISECT, NULL,
      "find where device and interpreter part: the first pass, segment and\n"
      "element that differ, both values, and the line that stores there"},
+    {"--step", OPTION_STEP, NULL,
+     "say what each segment of each pass changed, on the device, or with\n"
+     "--reference; on a terminal wait behind each (h: what can be typed)"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -155,17 +159,12 @@ static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
-    bool *flags[] = {[OPTION_REFERENCE] = &c->reference,
-                     [OPTION_CHECK] = &c->check,
-                     [OPTION_RACES] = &c->races,
-                     [OPTION_VALIDATE] = &c->validate,
-                     [OPTION_TIME] = &c->time,
-                     [OPTION_REPORT] = &c->report,
-                     [OPTION_JSON] = &c->json,
-                     [OPTION_INFO] = &c->info,
-                     [OPTION_EXAMPLES] = &c->examples,
-                     [OPTION_BISECT] = &c->bisect,
-                     [OPTION_HELP] = NULL};
+    bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
+                     [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
+                     [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
+                     [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
+                     [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
+                     [OPTION_STEP] = &c->step,           [OPTION_HELP] = NULL};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -224,6 +223,30 @@ static int read_command(command *c, int count, char *const *arguments, FILE *out
     return -1;
 }
 
+/* --bisect and --step. */
+static int check_debugging(const command *c, FILE *err)
+{
+    if (c->bisect && (c->reference || c->races || c->json || c->repeat > 1 || c->warmup)) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--bisect runs parts of the program on both, without --reference, "
+                             "--races, --json, --repeat and --warmup");
+    }
+    if (c->step && (c->bisect || c->json)) {
+        return vy_tool_usage(err, "vyre-run", "--step prints for people: give it without %s",
+                             c->bisect ? "--bisect" : "--json");
+    }
+    if (c->step && c->spec.strategy > VYRE_STRATEGY_REPLAY) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--step runs segment by segment: give it without --strategy, or with "
+                             "--strategy replay");
+    }
+    if (c->examples && (c->bisect || c->step)) {
+        return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples",
+                             c->bisect ? "--bisect" : "--step");
+    }
+    return -1;
+}
+
 static int check_command(const command *c, FILE *err)
 {
     bool needs_none = c->info || c->list_devices;
@@ -245,13 +268,9 @@ static int check_command(const command *c, FILE *err)
         return vy_tool_usage(err, "vyre-run",
                              "--subgroup is for --reference; a device has its own subgroups");
     }
-    if (c->bisect && (c->reference || c->races || c->json || c->repeat > 1 || c->warmup)) {
-        return vy_tool_usage(err, "vyre-run",
-                             "--bisect runs parts of the program on both, without --reference, "
-                             "--races, --json, --repeat and --warmup");
-    }
-    if (c->examples && c->bisect) {
-        return vy_tool_usage(err, "vyre-run", "--bisect is for a single run, not --examples");
+    int code = check_debugging(c, err);
+    if (code >= 0) {
+        return code;
     }
     const vy_run_spec *spec = &c->spec;
     bool has_run = spec->inputs.count || spec->params.count || spec->sizes.count ||

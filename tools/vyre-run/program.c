@@ -118,12 +118,18 @@ int run_program(command *c, FILE *out, FILE *err)
     vyre_diag diag;
     vy_diag_clear(&diag);
     int code = VY_EXIT_FAILED;
+    bool has_quit = false;
     vyre_result result = session_begin(&s, c, out, err, &diag);
-    if (result == VYRE_OK) {
+    if (result == VYRE_OK && c->step) {
+        result = session_step(&s, &has_quit, &diag);
+    }
+    if (result == VYRE_OK && !has_quit) {
         result = run(&s, &diag);
     }
     if (result != VYRE_OK) {
         code = session_fail(&s, &diag);
+    } else if (has_quit) {
+        code = VY_EXIT_OK;
     } else {
         code = judge(&s, err);
         vyre_result printed = VYRE_OK;

@@ -25,6 +25,9 @@ vyre_result session_open(session *s, vyre_diag *diag)
     const command *c = s->command;
     vyre_validation validation =
         c->validate ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_DEFAULT;
+    if (s->device) {
+        return VYRE_OK;
+    }
     vyre_result result = vy_open_device(c->device, validation, s->err, &s->device, diag);
     if (result == VYRE_OK) {
         result = vy_device_program_create(s->device, &s->source, s->data.workgroup, c->bindings,
@@ -85,6 +88,11 @@ vy_reference session_reference(const session *s)
     return how;
 }
 
+uint32_t session_passes(const session *s)
+{
+    return s->data.passes ? s->data.passes : s->source.program->passes;
+}
+
 vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,
                              uint32_t *out_count, vyre_diag *diag)
 {
@@ -97,7 +105,7 @@ vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place 
 void session_place_text(const vy_interp_place *place, char *out, size_t size)
 {
     char execution[64] = "", line[32] = "";
-    if (place->execution != place->segment) {
+    if (place->executions != place->segments || place->execution != place->segment) {
         snprintf(execution, sizeof execution, "execution %u of %u%s", place->execution + 1,
                  place->executions, place->line ? ", " : "");
     }

@@ -17,7 +17,7 @@ typedef struct session {
 
 /* Reads and parses the program and makes its arrays. */
 vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_diag *diag);
-/* Opens the device and makes the program ready for it. */
+/* Opens the device and makes the program ready for it, if that has not been done. */
 vyre_result session_open(session *s, vyre_diag *diag);
 /* Prints the error. Gives VY_EXIT_FAILED. */
 int session_fail(const session *s, const vyre_diag *diag);
@@ -31,6 +31,8 @@ vyre_result session_run_prefix(session *s, vy_prefix prefix, vy_run_result *resu
 /* The interpreter, as the device is. */
 vy_reference session_reference(const session *s);
 
+/* The most passes that run. */
+uint32_t session_passes(const session *s);
 /* The segment executions of a pass. `arena` holds them. */
 vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,
                              uint32_t *out_count, vyre_diag *diag);
@@ -44,6 +46,9 @@ void session_element_text(const vy_run_buffer *buffer, const void *elements, siz
 /* The source's line of that number, where there is a text: "  12 | ...".
  */
 void session_print_line(const session *s, uint32_t line);
+
+/* --step, before the run itself; *out_has_quit: the user wants no more. */
+vyre_result session_step(session *s, bool *out_has_quit, vyre_diag *diag);
 
 int run_bisect(command *c, FILE *out, FILE *err);
 
