@@ -4,6 +4,7 @@
 #include "tests/tools/support.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,69 @@ void assert_fails(int wanted_code, const char *wanted_text, int code)
     }
     assert_int_equal(code, wanted_code);
     assert_file_has("err", wanted_text);
+}
+
+static const char *skip_value(const char *at, uint32_t depth);
+
+static const char *skip_blank(const char *at)
+{
+    return at + strspn(at, " \n");
+}
+
+static const char *skip_string(const char *at)
+{
+    assert_int_equal(*at, '"');
+    for (at++; *at != '"'; at++) {
+        assert_true((unsigned char)*at >= 0x20);
+        at += *at == '\\';
+    }
+    return at + 1;
+}
+
+static const char *skip_members(const char *at, char end, uint32_t depth)
+{
+    at = skip_blank(at + 1);
+    while (*at != end) {
+        if (end == '}') {
+            at = skip_blank(skip_string(at));
+            assert_int_equal(*at, ':');
+            at++;
+        }
+        at = skip_blank(skip_value(at, depth + 1));
+        assert_true(*at == ',' || *at == end);
+        if (*at == ',') {
+            at = skip_blank(at + 1);
+            assert_int_not_equal(*at, end);
+        }
+    }
+    return at + 1;
+}
+
+static const char *skip_value(const char *at, uint32_t depth)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    assert_true(depth < 16);
+    at = skip_blank(at);
+    if (*at == '{' || *at == '[') {
+        return skip_members(at, *at == '{' ? '}' : ']', depth);
+    }
+    if (*at == '"') {
+        return skip_string(at);
+    }
+    for (size_t i = 0; i < VY_COUNT_OF(words); i++) {
+        if (strncmp(at, words[i], strlen(words[i])) == 0) {
+            return at + strlen(words[i]);
+        }
+    }
+    char *end;
+    assert_true(isfinite(strtod(at, &end)));
+    assert_ptr_not_equal(end, at);
+    return end;
+}
+
+const char *skip_json(const char *text)
+{
+    return skip_blank(skip_value(text, 0));
 }
 
 bool has_no_device(void)

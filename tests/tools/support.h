@@ -31,6 +31,9 @@ void assert_file_has(const char *path, const char *text);
 /* Runs the tool, wants the code, and the text in `err`. */
 void assert_fails(int wanted_code, const char *wanted_text, int code);
 
+/* Behind the JSON value that `text` begins with, and blanks; fails where that is none. */
+const char *skip_json(const char *text);
+
 /* VYRE_TESTS_NO_DEVICE=1: tests that need a device are left out, and say so. */
 bool has_no_device(void);
 

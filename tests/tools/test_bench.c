@@ -62,64 +62,6 @@ static void test_bench_tells_what_fails(void **state)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static const char *skip_value(const char *at, uint32_t depth);
-
-static const char *skip_blank(const char *at)
-{
-    return at + strspn(at, " \n");
-}
-
-static const char *skip_string(const char *at)
-{
-    assert_int_equal(*at, '"');
-    for (at++; *at != '"'; at++) {
-        assert_true((unsigned char)*at >= 0x20);
-        at += *at == '\\';
-    }
-    return at + 1;
-}
-
-static const char *skip_members(const char *at, char end, uint32_t depth)
-{
-    at = skip_blank(at + 1);
-    while (*at != end) {
-        if (end == '}') {
-            at = skip_blank(skip_string(at));
-            assert_int_equal(*at, ':');
-            at++;
-        }
-        at = skip_blank(skip_value(at, depth + 1));
-        assert_true(*at == ',' || *at == end);
-        if (*at == ',') {
-            at = skip_blank(at + 1);
-            assert_int_not_equal(*at, end);
-        }
-    }
-    return at + 1;
-}
-
-static const char *skip_value(const char *at, uint32_t depth)
-{
-    static const char *const words[] = {"true", "false", "null"};
-    assert_true(depth < 16);
-    at = skip_blank(at);
-    if (*at == '{' || *at == '[') {
-        return skip_members(at, *at == '{' ? '}' : ']', depth);
-    }
-    if (*at == '"') {
-        return skip_string(at);
-    }
-    for (size_t i = 0; i < VY_COUNT_OF(words); i++) {
-        if (strncmp(at, words[i], strlen(words[i])) == 0) {
-            return at + strlen(words[i]);
-        }
-    }
-    char *end;
-    assert_true(isfinite(strtod(at, &end)));
-    assert_ptr_not_equal(end, at);
-    return end;
-}
-
 /* The number behind a name on a line; fails where it is none. */
 static double number_of(const char *line, const char *name)
 {
@@ -176,7 +118,7 @@ static void check_json(const char *path)
     size_t size;
     char *data = get_file(path, &size);
     assert_non_null(data);
-    assert_int_equal(*skip_blank(skip_value(data, 0)), 0);
+    assert_int_equal(*skip_json(data), 0);
     for (size_t i = 0; i < VY_COUNT_OF(texts); i++) {
         if (!strstr(data, texts[i])) {
             fail_msg("no %s in %s", texts[i], path);

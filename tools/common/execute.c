@@ -148,6 +148,7 @@ vyre_result vy_device_program_create(vyre_device *device, const vy_source *sourc
             bindings == VYRE_BINDINGS_ADDRESS ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;
     }
     vyre_result result = vy_source_compile(source, &kernel_params, &out_ready->kernel, diag);
+    out_ready->compiled_ns = vyre_clock_ns();
     if (result == VYRE_OK) {
         vyre_pipeline_params params;
         vyre_pipeline_params_init(&params);

@@ -118,6 +118,7 @@ typedef struct vy_device_program {
     vyre_device *device; /* borrowed */
     vyre_kernel *kernel;
     vyre_pipeline *pipeline;
+    uint64_t compiled_ns; /* when its words were there, on the clock of vyre_clock_ns */
 } vy_device_program;
 
 vyre_result vy_device_program_create(vyre_device *device, const vy_source *source,

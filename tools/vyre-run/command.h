@@ -13,6 +13,7 @@ typedef struct command {
     vyre_binding_mode bindings;
     bool time, report, json;
     bool bisect, step;
+    const char *trace; /* a file, or NULL */
     uint32_t repeat, warmup;
     uint32_t subgroup_width; /* of the interpreter alone; 0: not given */
 } command;

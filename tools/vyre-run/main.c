@@ -28,6 +28,7 @@ enum {
     OPTION_EXAMPLES,
     OPTION_BISECT,
     OPTION_STEP,
+    OPTION_TRACE,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -69,6 +70,9 @@ static const vy_option own_options[] = {
     {"--step", OPTION_STEP, NULL,
      "say what each segment of each pass changed, on the device, or with\n"
      "--reference; on a terminal wait behind each (h: what can be typed)"},
+    {"--trace", OPTION_TRACE, "FILE.json",
+     "write what the run did and when, for https://ui.perfetto.dev or\n"
+     "chrome://tracing"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -180,6 +184,9 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         return take_count(err, "--warmup", value, 0, &c->warmup);
     case OPTION_SUBGROUP:
         return take_subgroup(err, value, &c->subgroup_width);
+    case OPTION_TRACE:
+        c->trace = value;
+        return -1;
     case OPTION_VERSION:
         fprintf(out, "vyre-run %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -240,9 +247,13 @@ static int check_debugging(const command *c, FILE *err)
                              "--step runs segment by segment: give it without --strategy, or with "
                              "--strategy replay");
     }
-    if (c->examples && (c->bisect || c->step)) {
-        return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples",
-                             c->bisect ? "--bisect" : "--step");
+    const char *single = c->bisect ? "--bisect" : c->step ? "--step" : c->trace ? "--trace" : NULL;
+    if (c->examples && single) {
+        return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples", single);
+    }
+    if (c->trace && (c->bisect || c->step)) {
+        return vy_tool_usage(err, "vyre-run", "--trace is of a plain run: give it without %s",
+                             single);
     }
     return -1;
 }

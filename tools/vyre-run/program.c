@@ -31,7 +31,9 @@ static vyre_result run_repeatedly(session *s, vyre_diag *diag)
     }
     vyre_result result = VYRE_OK;
     for (uint64_t i = 0; i < (uint64_t)c->warmup + c->repeat && result == VYRE_OK; i++) {
+        uint64_t begin = vyre_clock_ns();
         result = vy_run_device(&s->ready, &s->data, &s->on_device, &s->outcome.report, diag);
+        trace_run(&s->trace, &s->outcome.report, begin, vyre_clock_ns());
         if (i >= c->warmup) {
             times[i - c->warmup] = s->outcome.report.wall_ns;
             times[i - c->warmup + c->repeat] = s->outcome.report.device_ns;
@@ -57,7 +59,9 @@ static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
 {
     vy_reference how = session_reference(s);
     how.detect_races = s->command->races;
+    uint64_t begin = vyre_clock_ns();
     vyre_result result = vy_run_reference(s->source.program, &s->data, &how, &s->reference, diag);
+    trace_phase(&s->trace, "interpreter", begin);
     if (!s->device) {
         s->outcome.result = &s->reference;
     }
@@ -141,6 +145,10 @@ int run_program(command *c, FILE *out, FILE *err)
         if (printed != VYRE_OK || write_outputs(&s.outcome, &diag) != VYRE_OK) {
             code = vy_tool_fail(err, &diag, NULL, NULL, 0);
         }
+    }
+    /* Of a run that failed, too: as far as it came. */
+    if (c->trace && trace_write(&s.trace, c->trace, &diag) != VYRE_OK) {
+        code = vy_tool_fail(err, &diag, NULL, NULL, 0);
     }
     session_finish(&s);
     return code;

@@ -12,12 +12,21 @@ vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_dia
     s->outcome.command = c;
     s->outcome.source = &s->source;
     s->outcome.data = &s->data;
+    if (c->trace) {
+        trace_begin(&s->trace);
+    }
+    uint64_t begin = vyre_clock_ns();
     vyre_result result = vy_source_read(c->files.data[0], &s->source, diag);
     if (result == VYRE_OK) {
         result = vy_source_parse(&s->source, diag);
     }
-    return result == VYRE_OK ? vy_run_data_make(s->source.program, &c->spec, &s->data, diag)
-                             : result;
+    trace_phase(&s->trace, "parse", begin);
+    begin = vyre_clock_ns();
+    if (result == VYRE_OK) {
+        result = vy_run_data_make(s->source.program, &c->spec, &s->data, diag);
+        trace_phase(&s->trace, "inputs", begin);
+    }
+    return result;
 }
 
 vyre_result session_open(session *s, vyre_diag *diag)
@@ -28,10 +37,20 @@ vyre_result session_open(session *s, vyre_diag *diag)
     if (s->device) {
         return VYRE_OK;
     }
+    uint64_t begin = vyre_clock_ns();
     vyre_result result = vy_open_device(c->device, validation, s->err, &s->device, diag);
+    trace_phase(&s->trace, "open", begin);
+    begin = vyre_clock_ns();
     if (result == VYRE_OK) {
+        vyre_device_info info;
+        vyre_device_get_info(s->device, &info);
+        trace_device(&s->trace, info.name, info.driver);
         result = vy_device_program_create(s->device, &s->source, s->data.workgroup, c->bindings,
                                           &s->ready, diag);
+    }
+    if (result == VYRE_OK) {
+        trace_span(&s->trace, "compile", begin, s->ready.compiled_ns);
+        trace_phase(&s->trace, "make pipeline", s->ready.compiled_ns);
     }
     s->outcome.device = s->device;
     s->outcome.is_precompiled = vyre_kernel_is_precompiled(s->ready.kernel) != 0;
@@ -46,6 +65,7 @@ int session_fail(const session *s, const vyre_diag *diag)
 
 void session_finish(session *s)
 {
+    trace_finish(&s->trace);
     vy_device_program_finish(&s->ready);
     vyre_device_destroy(&s->device);
     vy_run_result_finish(&s->reference);

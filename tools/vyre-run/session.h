@@ -3,6 +3,7 @@
 #define VYRE_RUN_SESSION_H
 
 #include "tools/vyre-run/command.h"
+#include "tools/vyre-run/trace.h"
 
 typedef struct session {
     command *command;
@@ -13,6 +14,7 @@ typedef struct session {
     vyre_device *device;
     vy_device_program ready;
     outcome outcome;
+    trace trace;
 } session;
 
 /* Reads and parses the program and makes its arrays. */
