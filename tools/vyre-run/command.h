@@ -14,6 +14,7 @@ typedef struct command {
     bool time, report, json;
     bool bisect, step;
     const char *trace; /* a file, or NULL */
+    const char *dump_folder;
     uint32_t repeat, warmup;
     uint32_t subgroup_width; /* of the interpreter alone; 0: not given */
 } command;
@@ -46,5 +47,8 @@ void print_text(const outcome *o, FILE *out);
 vyre_result print_json(const outcome *o, FILE *out, vyre_diag *diag);
 /* Writes the outputs that go to files. */
 vyre_result write_outputs(const outcome *o, vyre_diag *diag);
+/* Writes all buffers and their index into the folder of --dump-buffers. Errors: IO,
+ * OUT_OF_HOST_MEMORY. */
+vyre_result dump_buffers(const outcome *o, vyre_diag *diag);
 
 #endif

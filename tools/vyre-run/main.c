@@ -29,6 +29,7 @@ enum {
     OPTION_BISECT,
     OPTION_STEP,
     OPTION_TRACE,
+    OPTION_DUMP,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -73,6 +74,9 @@ static const vy_option own_options[] = {
     {"--trace", OPTION_TRACE, "FILE.json",
      "write what the run did and when, for https://ui.perfetto.dev or\n"
      "chrome://tracing"},
+    {"--dump-buffers", OPTION_DUMP, "DIR",
+     "write what every buffer has after the run, scratch too, as .npy into\n"
+     "DIR, with an index.json"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -187,6 +191,9 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
     case OPTION_TRACE:
         c->trace = value;
         return -1;
+    case OPTION_DUMP:
+        c->dump_folder = value;
+        return -1;
     case OPTION_VERSION:
         fprintf(out, "vyre-run %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -247,9 +254,18 @@ static int check_debugging(const command *c, FILE *err)
                              "--step runs segment by segment: give it without --strategy, or with "
                              "--strategy replay");
     }
-    const char *single = c->bisect ? "--bisect" : c->step ? "--step" : c->trace ? "--trace" : NULL;
+    const char *single = c->bisect        ? "--bisect"
+                         : c->step        ? "--step"
+                         : c->trace       ? "--trace"
+                         : c->dump_folder ? "--dump-buffers"
+                                          : NULL;
     if (c->examples && single) {
         return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples", single);
+    }
+    if (c->dump_folder && c->bisect) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--bisect runs parts alone: give --dump-buffers to "
+                             "the run itself, with --passes to end it early");
     }
     if (c->trace && (c->bisect || c->step)) {
         return vy_tool_usage(err, "vyre-run", "--trace is of a plain run: give it without %s",

@@ -21,12 +21,18 @@ static const vy_assignment *find_output(const outcome *o, const char *name)
     return NULL;
 }
 
+/* Scratch buffers are read back for debugging, and are no results. */
+static bool is_shown(const outcome *o, uint32_t binding)
+{
+    return o->result->out[binding] && vy_buffer_mode_is_output(o->data->buffers[binding].mode);
+}
+
 /* How many elements are printed: all, the first, or UINT32_MAX for "not at all". */
 static uint32_t shown_elements(const outcome *o, uint32_t binding)
 {
     const vy_run_buffer *buffer = &o->data->buffers[binding];
     const vy_assignment *asked = find_output(o, buffer->name);
-    if (!o->result->out[binding] || (asked && asked->value) ||
+    if (!is_shown(o, binding) || (asked && asked->value) ||
         (!asked && o->command->spec.outputs.count)) {
         return UINT32_MAX;
     }
@@ -302,7 +308,7 @@ static void json_all(const outcome *o, vy_text *text)
     vy_text_printf(text, ",\n  \"outputs\": {");
     bool is_first = true;
     for (uint32_t i = 0; i < o->data->buffer_count; i++) {
-        if (o->result->out[i]) {
+        if (is_shown(o, i)) {
             json_output(o, i, is_first, text);
             is_first = false;
         }

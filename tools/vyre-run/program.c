@@ -71,6 +71,7 @@ static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
 static vyre_result run(session *s, vyre_diag *diag)
 {
     const command *c = s->command;
+    s->data.has_scratch = c->dump_folder != NULL;
     vyre_result result = c->reference ? VYRE_OK : run_on_device(s, diag);
     if (result == VYRE_OK && (c->reference || c->check)) {
         result = run_on_interpreter(s, diag);
@@ -142,7 +143,8 @@ int run_program(command *c, FILE *out, FILE *err)
         } else {
             print_text(&s.outcome, out);
         }
-        if (printed != VYRE_OK || write_outputs(&s.outcome, &diag) != VYRE_OK) {
+        if (printed != VYRE_OK || write_outputs(&s.outcome, &diag) != VYRE_OK ||
+            (c->dump_folder && dump_buffers(&s.outcome, &diag) != VYRE_OK)) {
             code = vy_tool_fail(err, &diag, NULL, NULL, 0);
         }
     }
