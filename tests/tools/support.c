@@ -5,11 +5,13 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 void enter_folder(const char *name)
@@ -86,6 +88,20 @@ static int exit_code(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+static pid_t start(tool_command *c)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        redirect("/dev/null", O_RDONLY, 0);
+        redirect("out", O_WRONLY | O_CREAT | O_TRUNC, 1);
+        redirect("err", O_WRONLY | O_CREAT | O_TRUNC, 2);
+        execv(c->path, c->arguments);
+        _exit(125);
+    }
+    assert_true(child > 0);
+    return child;
+}
+
 int run_tool(const char *tool, ...)
 {
     tool_command c;
@@ -93,15 +109,41 @@ int run_tool(const char *tool, ...)
     va_start(list, tool);
     take_command(&c, tool, list);
     va_end(list);
-    pid_t child = fork();
-    if (child == 0) {
-        redirect("/dev/null", O_RDONLY, 0);
-        redirect("out", O_WRONLY | O_CREAT | O_TRUNC, 1);
-        redirect("err", O_WRONLY | O_CREAT | O_TRUNC, 2);
-        execv(c.path, c.arguments);
-        _exit(125);
+    return exit_code(start(&c));
+}
+
+pid_t start_tool(const char *tool, ...)
+{
+    tool_command c;
+    va_list list;
+    va_start(list, tool);
+    take_command(&c, tool, list);
+    va_end(list);
+    put_text("out", ""); /* nothing of an earlier one is taken for its own */
+    put_text("err", "");
+    return start(&c);
+}
+
+int end_tool(pid_t tool, int number)
+{
+    assert_true(number == 0 || kill(tool, number) == 0);
+    return exit_code(tool);
+}
+
+void wait_for_text(const char *path, const char *text)
+{
+    for (int i = 0; i < 3000; i++) {
+        const struct timespec pause = {0, 10000000};
+        size_t size;
+        char *data = get_file(path, &size);
+        bool has_text = data && strstr(data, text);
+        free(data);
+        if (has_text) {
+            return;
+        }
+        (void)nanosleep(&pause, NULL);
     }
-    return exit_code(child);
+    fail_msg("'%s' never came to %s", text, path);
 }
 
 /* A session of its own, whose terminal is the first one that it opens. */

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -23,6 +24,12 @@ char *get_file(const char *path, size_t *out_size);
  * standard input empty. Returns its exit code, or 1000 + the signal that ended it; what it printed
  * lies in files `out` and `err`. */
 int run_tool(const char *tool, ...);
+/* The same, without waiting for its end. */
+pid_t start_tool(const char *tool, ...);
+/* Sends the signal, where it is not 0, and waits; the code is as run_tool gives it. */
+int end_tool(pid_t tool, int signal);
+/* Waits until the file has the text; fails after half a minute. */
+void wait_for_text(const char *path, const char *text);
 /* The same on a terminal of its own: `keys` are typed at once, and all that is shown, the keys and
  * the standard error too, lies in `out`, where a line ends in "\r\n". */
 int run_on_terminal(const char *keys, const char *tool, ...);

@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect, step;
+    bool bisect, step, watch;
     const char *trace; /* a file, or NULL */
     const char *dump_folder;
     uint32_t repeat, warmup;
@@ -40,6 +40,10 @@ typedef struct outcome {
     uint64_t validation_failures;
 } outcome;
 
+typedef int (*run_function)(command *c, FILE *out, FILE *err);
+
+/* Again and again, whenever a file has changed; gives a code only where it cannot go on. */
+int run_watch(command *c, run_function run, FILE *out, FILE *err);
 int run_program(command *c, FILE *out, FILE *err);
 int run_examples(command *c, FILE *out, FILE *err);
 

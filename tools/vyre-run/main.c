@@ -30,6 +30,7 @@ enum {
     OPTION_STEP,
     OPTION_TRACE,
     OPTION_DUMP,
+    OPTION_WATCH,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -77,6 +78,8 @@ static const vy_option own_options[] = {
     {"--dump-buffers", OPTION_DUMP, "DIR",
      "write what every buffer has after the run, scratch too, as .npy into\n"
      "DIR, with an index.json"},
+    {"--watch", OPTION_WATCH, NULL,
+     "run again whenever the program, or a file that --in reads, changes"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -167,12 +170,19 @@ static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
-    bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
-                     [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
-                     [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
-                     [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
-                     [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
-                     [OPTION_STEP] = &c->step,           [OPTION_HELP] = NULL};
+    bool *flags[] = {[OPTION_REFERENCE] = &c->reference,
+                     [OPTION_CHECK] = &c->check,
+                     [OPTION_RACES] = &c->races,
+                     [OPTION_VALIDATE] = &c->validate,
+                     [OPTION_TIME] = &c->time,
+                     [OPTION_REPORT] = &c->report,
+                     [OPTION_JSON] = &c->json,
+                     [OPTION_INFO] = &c->info,
+                     [OPTION_EXAMPLES] = &c->examples,
+                     [OPTION_BISECT] = &c->bisect,
+                     [OPTION_STEP] = &c->step,
+                     [OPTION_WATCH] = &c->watch,
+                     [OPTION_HELP] = NULL};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -237,13 +247,19 @@ static int read_command(command *c, int count, char *const *arguments, FILE *out
     return -1;
 }
 
-/* --bisect and --step. */
+/* What is for debugging. */
 static int check_debugging(const command *c, FILE *err)
 {
     if (c->bisect && (c->reference || c->races || c->json || c->repeat > 1 || c->warmup)) {
         return vy_tool_usage(err, "vyre-run",
                              "--bisect runs parts of the program on both, without --reference, "
                              "--races, --json, --repeat and --warmup");
+    }
+    for (uint32_t i = 0; c->watch && i < c->files.count; i++) {
+        if (strcmp(c->files.data[i], "-") == 0) {
+            return vy_tool_usage(err, "vyre-run",
+                                 "--watch looks at files, and standard input is none");
+        }
     }
     if (c->step && (c->bisect || c->json)) {
         return vy_tool_usage(err, "vyre-run", "--step prints for people: give it without %s",
@@ -354,9 +370,8 @@ static int run_command(command *c, int count, char *const *arguments)
     if (c->info) {
         return show_info(c, stdout, stderr);
     }
-    return c->examples ? run_examples(c, stdout, stderr)
-           : c->bisect ? run_bisect(c, stdout, stderr)
-                       : run_program(c, stdout, stderr);
+    run_function run = c->examples ? run_examples : c->bisect ? run_bisect : run_program;
+    return c->watch ? run_watch(c, run, stdout, stderr) : run(c, stdout, stderr);
 }
 
 int main(int count, char **arguments)

@@ -1,0 +1,116 @@
+/* --watch: runs again whenever a file of the run has changed. Looks at what the files are a few
+ * times a second, which works on every file system and with editors that put a new file in the old
+ * one's place. */
+#include "tools/vyre-run/session.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define LOOK_NS 100000000L
+/* Whoever writes a file in pieces is through with it. */
+#define SETTLED_NS 50000000L
+
+/* What tells one state of a file from another. */
+typedef struct file_state {
+    const char *path;
+    bool is_there;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+} file_state;
+
+typedef VY_VEC(file_state) file_states;
+
+static file_state look_at(const char *path)
+{
+    struct stat status;
+    file_state state = {.path = path, .is_there = stat(path, &status) == 0};
+    if (state.is_there) {
+        state.device = status.st_dev;
+        state.inode = status.st_ino;
+        state.size = status.st_size;
+        state.changed = status.st_mtim;
+    }
+    return state;
+}
+
+static bool is_same(const file_state *a, const file_state *b)
+{
+    return a->is_there == b->is_there && a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Takes what the files are now; the first that is another than before, or NULL. */
+static const char *look(file_states *files)
+{
+    const char *changed = NULL;
+    for (uint32_t i = 0; i < files->count; i++) {
+        file_state now = look_at(files->data[i].path);
+        changed = changed || is_same(&now, &files->data[i]) ? changed : now.path;
+        files->data[i] = now;
+    }
+    return changed;
+}
+
+static bool are_there(const file_states *files)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < files->count; i++) {
+        all = all && files->data[i].is_there;
+    }
+    return all;
+}
+
+static void pause_for(long ns)
+{
+    const struct timespec time = {0, ns};
+    (void)nanosleep(&time, NULL); /* an interrupt ends the process */
+}
+
+/* Until a file has changed, all are there and nothing changes any more. */
+static const char *wait_for_change(file_states *files)
+{
+    const char *changed = NULL;
+    while (!changed) {
+        pause_for(LOOK_NS);
+        changed = look(files);
+    }
+    do {
+        pause_for(SETTLED_NS);
+    } while (look(files) || !are_there(files));
+    return changed;
+}
+
+/* The programs, and what --in reads. */
+static void list_files(command *c, file_states *files)
+{
+    vy_arena *arena = c->spec.arena;
+    for (uint32_t i = 0; i < c->files.count; i++) {
+        (void)vy_vec_push(arena, files, look_at(c->files.data[i]));
+    }
+    for (uint32_t i = 0; i < c->spec.inputs.count; i++) {
+        const char *value = c->spec.inputs.data[i].value;
+        if (value && value[0] == '@') {
+            (void)vy_vec_push(arena, files, look_at(value + 1));
+        }
+    }
+}
+
+int run_watch(command *c, run_function run, FILE *out, FILE *err)
+{
+    file_states files = {0};
+    list_files(c, &files);
+    while (!c->spec.arena->failed) {
+        int code = run(c, out, err);
+        if (fflush(out) != 0) {
+            return VY_EXIT_FAILED; /* nobody reads it */
+        }
+        fprintf(err, "---- exit %d; watching %s%s, control-C ends ----\n", code, files.data[0].path,
+                files.count > 1 ? " and other files" : "");
+        fprintf(err, "---- %s has changed ----\n", wait_for_change(&files));
+    }
+    return VY_EXIT_FAILED;
+}
