@@ -5,6 +5,8 @@
 #include <fenv.h>
 #include <string.h>
 
+#define TICK_GROUPS 16u
+
 static const vy_loc nowhere = {0, 0};
 
 static uint32_t host_value(const vy_machine *m, vy_range range)
@@ -220,6 +222,17 @@ static void show_step(vy_machine *m, interp_run *run, const vy_host_step *step)
     }
 }
 
+static void show_group(const vy_machine *m, const interp_run *run, const vy_host_step *step,
+                       uint32_t group)
+{
+    bool is_due = (group + 1) % TICK_GROUPS == 0 || group + 1 == m->bound->group_count;
+    if (m->watch && m->watch->tick && is_due) {
+        vy_interp_place place = place_of(m, step);
+        place.executions = run->executions;
+        m->watch->tick(m->watch->tick_user, &place, group, m->bound->group_count);
+    }
+}
+
 static void run_pass(vy_machine *m, interp_run *run)
 {
     host_walk walk = {.depth = 0};
@@ -234,6 +247,7 @@ static void run_pass(vy_machine *m, interp_run *run)
         vy_machine_begin_segment(m);
         for (uint32_t group = 0; group < m->bound->group_count; group++) {
             vy_machine_run_group(m, group);
+            show_group(m, run, step, group);
         }
         show_step(m, run, step);
     }

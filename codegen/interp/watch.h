@@ -20,6 +20,9 @@ typedef struct vy_interp_watch {
     /* May be NULL. False ends the run there, as if it were over. */
     bool (*step)(void *user, const vy_interp_place *place);
     void *user;
+    /* Behind every few workgroups, buffers apart: how far the segment is. May be NULL. */
+    void (*tick)(void *user, const vy_interp_place *place, uint32_t group, uint32_t group_count);
+    void *tick_user;
     /* An element of buffers[buffer]; 0: none. What was written there last: */
     uint32_t buffer, element;
     uint32_t stmt; /* a STORE or ATOMIC, 0: nothing */

@@ -1,5 +1,5 @@
 /* vyre_dispatch, at once or later. */
-#include "engine/exec/prefix.h"
+#include "engine/exec/debug.h"
 #include "engine/exec/run.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *gi
     return code;
 }
 
-static vyre_result run_to_end(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                              uint32_t last_count, vyre_report *out_report, vyre_diag *diag)
+vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                          vyre_report *out_report, vyre_diag *diag)
 {
     uint64_t begin = vy_clock_ns();
     if (out_report) {
@@ -49,7 +49,7 @@ static vyre_result run_to_end(vyre_pipeline *pipeline, const vyre_dispatch_param
                                     .device_start_ns = VYRE_NS_NONE};
     }
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, last_count, &run, diag);
+    vyre_result code = start(pipeline, params, 0, &run, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -66,29 +66,8 @@ static vyre_result run_to_end(vyre_pipeline *pipeline, const vyre_dispatch_param
     return code;
 }
 
-vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                          vyre_report *out_report, vyre_diag *diag)
-{
-    return run_to_end(pipeline, params, 0, out_report, diag);
-}
-
-vyre_result vy_dispatch_prefix(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                               uint32_t executions, vyre_report *out_report, vyre_diag *diag)
-{
-    vyre_dispatch_params replayed;
-    vyre_result code = check_pipeline(pipeline, params, diag);
-    if (code == VYRE_OK) {
-        code = vy_params_read(vyre_dispatch_params, &replayed, params, diag);
-    }
-    if (code != VYRE_OK) {
-        return code;
-    }
-    replayed.strategy = VYRE_STRATEGY_REPLAY;
-    return run_to_end(pipeline, &replayed, executions, out_report, diag);
-}
-
-vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                                vyre_ticket *out_ticket, vyre_diag *diag)
+static vyre_result start_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                               uint32_t last_count, vyre_ticket *out_ticket, vyre_diag *diag)
 {
     if (!out_ticket) {
         vy_diag_clear(diag);
@@ -96,11 +75,32 @@ vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_par
     }
     *out_ticket = (vyre_ticket){0};
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, 0, &run, diag);
+    vyre_result code = start(pipeline, params, last_count, &run, diag);
     if (code == VYRE_OK) {
         *out_ticket = vy_run_ticket(pipeline->device, run);
     }
     return code;
+}
+
+vyre_result vyre_dispatch_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                                vyre_ticket *out_ticket, vyre_diag *diag)
+{
+    return start_async(pipeline, params, 0, out_ticket, diag);
+}
+
+vyre_result vy_dispatch_prefix(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                               uint32_t executions, vyre_ticket *out_ticket, vyre_diag *diag)
+{
+    vyre_dispatch_params whole;
+    vyre_result code = check_pipeline(pipeline, params, diag);
+    if (code == VYRE_OK) {
+        code = vy_params_read(vyre_dispatch_params, &whole, params, diag);
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    whole.strategy = executions ? VYRE_STRATEGY_REPLAY : whole.strategy;
+    return start_async(pipeline, &whole, executions, out_ticket, diag);
 }
 
 vyre_result vyre_dispatch_query_outputs(vyre_pipeline *pipeline, const vyre_dispatch_params *params,

@@ -569,6 +569,9 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     uint32_t passes_before = r->passes;
     vyre_result code = VYRE_OK;
     flight->is_busy = false;
+    if (c->key.first + c->key.count == r->instance->dispatch_count) {
+        r->ended = flight->first_pass + flight->passes;
+    }
     if (flight->passes > 0 && r->pipeline->has_state) {
         code = vy_block_invalidate(r->pipeline->device, &r->instance->readback,
                                    vy_instance_state_readback(lane), sizeof r->state, diag);

@@ -26,6 +26,7 @@ typedef struct vy_replay {
     uint32_t last_count; /* of the last one no more executions are run; 0: all */
     bool is_timed;
     uint32_t pass, execution; /* where the next chunk starts */
+    uint32_t ended;           /* passes, in chunks that have ended */
     uint32_t chunk;
     uint64_t whole_stride; /* of the strategy workgroup: bytes between words of its SPILL */
     uint32_t rounds;       /* of the strategy persistent: logical workgroups of a launched one */

@@ -1,4 +1,5 @@
 /* Tickets: the public face of runs in flight. */
+#include "engine/exec/debug.h"
 #include "engine/exec/run.h"
 
 static vyre_result check_device(const vyre_device *device, vyre_diag *diag)
@@ -135,6 +136,17 @@ vyre_result vyre_ticket_wait_many(vyre_device *device, const vyre_ticket *ticket
         }
     }
     return code;
+}
+
+uint32_t vy_ticket_passes(vyre_device *device, vyre_ticket ticket)
+{
+    vy_run *run = vy_run_hold(device, ticket, NULL);
+    if (!run) {
+        return 0;
+    }
+    uint32_t passes = run->replay.ended;
+    vy_run_unhold(device, run);
+    return passes;
 }
 
 vyre_result vyre_ticket_drop(vyre_device *device, vyre_ticket *ticket, vyre_diag *diag)

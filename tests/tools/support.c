@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,47 @@ static void run_child_on(const char *terminal, tool_command *c)
     _exit(125);
 }
 
-int run_on_terminal(const char *keys, const char *tool, ...)
+static void type_keys(int terminal, const char *keys)
+{
+    assert_int_equal(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = {.si_pid = 0};
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    return info.si_pid != 0;
+}
+
+/* What is shown until the child has ended. */
+static void follow_terminal(int terminal, pid_t child, const char *when, const char *keys)
+{
+    enum { ROOM = 1 << 20 };
+    char *shown = calloc(1, ROOM);
+    assert_non_null(shown);
+    size_t size = 0;
+    while (size + 1 < ROOM) {
+        bool is_last = has_ended(child);
+        struct pollfd ready = {.fd = terminal, .events = POLLIN};
+        if (poll(&ready, 1, is_last ? 0 : 20) <= 0) {
+            if (is_last) {
+                break;
+            }
+            continue;
+        }
+        ssize_t got = read(terminal, shown + size, ROOM - 1 - size);
+        assert_true(got > 0);
+        size += (size_t)got;
+        if (when && strstr(shown, when)) {
+            type_keys(terminal, keys);
+            when = NULL;
+        }
+    }
+    put_file("out", shown, size);
+    free(shown);
+}
+
+int run_on_terminal(const char *when, const char *keys, const char *tool, ...)
 {
     tool_command c;
     va_list list;
@@ -168,21 +209,19 @@ int run_on_terminal(const char *keys, const char *tool, ...)
     assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
     const char *name = ptsname(terminal);
     assert_non_null(name);
-    int held = open(name, O_RDWR | O_NOCTTY); /* what is typed stays until the child reads it */
+    int held = open(name, O_RDWR | O_NOCTTY); /* so that it is open while nobody has it */
     assert_true(held >= 0);
     pid_t child = fork();
     if (child == 0) {
+        close(held);
         run_child_on(name, &c);
     }
-    close(held);
-    assert_int_equal(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
-    FILE *file = fopen("out", "wb");
-    assert_non_null(file);
-    char piece[4096];
-    for (ssize_t got; (got = read(terminal, piece, sizeof piece)) > 0;) {
-        fwrite(piece, 1, (size_t)got, file);
+    assert_true(child > 0);
+    if (!when) {
+        type_keys(terminal, keys);
     }
-    assert_int_equal(fclose(file), 0);
+    follow_terminal(terminal, child, when, keys);
+    close(held);
     close(terminal);
     return exit_code(child);
 }

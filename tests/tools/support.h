@@ -30,9 +30,10 @@ pid_t start_tool(const char *tool, ...);
 int end_tool(pid_t tool, int signal);
 /* Waits until the file has the text; fails after half a minute. */
 void wait_for_text(const char *path, const char *text);
-/* The same on a terminal of its own: `keys` are typed at once, and all that is shown, the keys and
- * the standard error too, lies in `out`, where a line ends in "\r\n". */
-int run_on_terminal(const char *keys, const char *tool, ...);
+/* The same on a terminal of its own: `keys` are typed when `when` has been shown, NULL: at once.
+ * All that is shown, the keys and the standard error too, lies in `out`, where a line ends in
+ * "\r\n". */
+int run_on_terminal(const char *when, const char *keys, const char *tool, ...);
 /* The texts are in the file. */
 void assert_file_has(const char *path, const char *text);
 /* Runs the tool, wants the code, and the text in `err`. */

@@ -114,7 +114,7 @@ static void test_step_takes_commands_on_a_terminal(void **state)
 {
     (void)state;
     const char *keys = "p y\np y[1..3]\np y[9]\np z\np y[a]\np more[0]\nwhat\n\nn\nc\n";
-    assert_int_equal(run_on_terminal(keys, "vyre-run", "lower.vyre", "--in", "y=2,3,4,5,6,7",
+    assert_int_equal(run_on_terminal(NULL, keys, "vyre-run", "lower.vyre", "--in", "y=2,3,4,5,6,7",
                                      "--reference", "--step", NULL),
                      0);
     assert_file_has("out", "y[0..6] = 2, 3, 2, 3, 4, 5\r\n");
@@ -126,8 +126,8 @@ static void test_step_takes_commands_on_a_terminal(void **state)
     assert_file_has("out", "Enter or n: next segment; c: go on to the end; q: stop here");
     assert_file_has("out", "(step) pass 1, segment 0 (line 8)\r\n");
     assert_file_has("out", "y = 5, 3, 2, 3, 2, 3\r\n"); /* c went on to the end */
-    assert_int_equal(run_on_terminal("n\nq\n", "vyre-run", "lower.vyre", "--in", "y=2,3,4,5,6,7",
-                                     "--reference", "--step", NULL),
+    assert_int_equal(run_on_terminal(NULL, "n\nq\n", "vyre-run", "lower.vyre", "--in",
+                                     "y=2,3,4,5,6,7", "--reference", "--step", NULL),
                      0);
     size_t size;
     char *text = get_file("out", &size);
@@ -136,9 +136,9 @@ static void test_step_takes_commands_on_a_terminal(void **state)
     assert_null(strstr(text, "y = "));
     free(text);
     if (!has_no_device()) {
-        assert_int_equal(
-            run_on_terminal("n\nq\n", "vyre-run", "lower.vyre", "--in", "y=2,3,4", "--step", NULL),
-            0);
+        assert_int_equal(run_on_terminal(NULL, "n\nq\n", "vyre-run", "lower.vyre", "--in",
+                                         "y=2,3,4", "--step", NULL),
+                         0);
     }
 }
 

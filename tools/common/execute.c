@@ -1,7 +1,7 @@
 /* Runs on the interpreter and on a device, with the same arrays in and of the same form out. */
 #include "tools/common/run.h"
 
-#include "engine/exec/prefix.h"
+#include "engine/exec/debug.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +84,32 @@ static vyre_interp_params interp_params(const vy_run_data *data, const vy_refere
     return params;
 }
 
+uint32_t vy_run_passes(const vyre_program *program, const vy_run_data *data)
+{
+    return data->passes ? data->passes : program->passes;
+}
+
+/* A run that is shown. */
+typedef struct run_shown {
+    vy_progress *progress;
+    uint32_t passes;
+    bool has_until;
+} run_shown;
+
+static void show_tick(void *user, const vy_interp_place *place, uint32_t group,
+                      uint32_t group_count)
+{
+    const run_shown *shown = user;
+    double executions = place->execution + (group + 1.0) / group_count;
+    if (shown->passes > 1) {
+        vy_progress_show(shown->progress, place->pass + executions / place->executions,
+                         shown->passes, "pass", shown->has_until);
+    } else {
+        vy_progress_show(shown->progress, executions * group_count,
+                         (double)place->executions * group_count, "workgroup", false);
+    }
+}
+
 vyre_result vy_run_reference(const vyre_program *program, const vy_run_data *data,
                              const vy_reference *how, vy_run_result *out_result, vyre_diag *diag)
 {
@@ -104,7 +130,19 @@ vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
     fill_hosts(data, out_result, hosts);
     vyre_interp_params params = interp_params(data, how, hosts);
     vyre_interp_report report = {0};
+    vy_interp_watch own = {0};
+    run_shown shown = {data->progress, vy_run_passes(program, data), program->until != 0};
+    bool is_shown = data->progress && data->progress->stream;
+    if (is_shown) {
+        watch = watch ? watch : &own;
+        watch->tick = show_tick;
+        watch->tick_user = &shown;
+        vy_progress_begin(data->progress, "interpreter");
+    }
     result = vy_interp_run_watched(program, &params, watch, &report, diag);
+    if (is_shown) {
+        vy_progress_end(data->progress);
+    }
     free(hosts);
     out_result->passes = report.passes;
     out_result->segments = report.segments;
@@ -140,7 +178,9 @@ vyre_result vy_device_program_create(vyre_device *device, const vy_source *sourc
                                      const uint32_t workgroup[3], vyre_binding_mode bindings,
                                      vy_device_program *out_ready, vyre_diag *diag)
 {
-    *out_ready = (vy_device_program){.device = device};
+    *out_ready = (vy_device_program){.device = device,
+                                     .passes = source->program->passes,
+                                     .has_until = source->program->until != 0};
     vyre_kernel_params kernel_params = {0};
     vyre_device_kernel_params(device, &kernel_params);
     if (bindings != VYRE_BINDINGS_AUTO) {
@@ -184,6 +224,54 @@ static void fill_bindings(const vy_run_data *data, const vy_run_result *result,
     }
 }
 
+/* How long nobody looks: short runs are waited for at one go. */
+#define FIRST_LOOK_NS 300000000u
+#define NEXT_LOOK_NS  100000000u
+
+/* Gives the run up, and waits for what is on the device. */
+static vyre_result end_interrupted(vyre_device *device, vyre_ticket ticket, uint32_t passes,
+                                   vyre_diag *diag)
+{
+    uint32_t done = vy_ticket_passes(device, ticket);
+    vyre_result result = vyre_ticket_drop(device, &ticket, diag);
+    if (result == VYRE_OK) {
+        result = vyre_device_wait(device, UINT64_MAX, diag);
+    }
+    return result != VYRE_OK
+               ? result
+               : vy_diag_set(diag, VYRE_ERROR_TIMEOUT, (vy_loc){0, 0},
+                             "interrupted after %u of %u passes; the device is idle", done, passes);
+}
+
+/* Until it has ended. Where progress is told, an interrupt leaves an idle device. */
+static vyre_result wait_for_run(const vy_device_program *ready, const vy_run_data *data,
+                                vyre_ticket ticket, vyre_report *out_report, vyre_diag *diag)
+{
+    uint64_t look_ns = FIRST_LOOK_NS;
+    uint32_t passes = data->passes ? data->passes : ready->passes;
+    vyre_result result = VYRE_ERROR_TIMEOUT;
+    if (data->progress) {
+        vy_tool_defer_interrupt(true);
+        vy_progress_begin(data->progress, "device");
+    }
+    while (result == VYRE_ERROR_TIMEOUT && !vy_tool_is_interrupted()) {
+        result = vyre_ticket_wait(ready->device, &ticket, look_ns, out_report, diag);
+        look_ns = NEXT_LOOK_NS;
+        if (result == VYRE_ERROR_TIMEOUT && data->progress) {
+            uint32_t done = passes > 1 ? vy_ticket_passes(ready->device, ticket) : 0;
+            vy_progress_show(data->progress, done, passes, "pass", ready->has_until);
+        }
+    }
+    if (result == VYRE_ERROR_TIMEOUT) {
+        result = end_interrupted(ready->device, ticket, passes, diag);
+    }
+    if (data->progress) {
+        vy_progress_end(data->progress);
+        vy_tool_defer_interrupt(false);
+    }
+    return result;
+}
+
 /* `last_count`: of the last pass no more segment executions are run; 0: all. */
 static vyre_result run_device(const vy_device_program *ready, const vy_run_data *data,
                               uint32_t last_count, vy_run_result *result, vyre_report *out_report,
@@ -209,8 +297,11 @@ static vyre_result run_device(const vy_device_program *ready, const vy_run_data 
     params.strategy = data->strategy;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
-    status = last_count ? vy_dispatch_prefix(ready->pipeline, &params, last_count, out_report, diag)
-                        : vyre_dispatch(ready->pipeline, &params, out_report, diag);
+    vyre_ticket ticket;
+    status = vy_dispatch_prefix(ready->pipeline, &params, last_count, &ticket, diag);
+    if (status == VYRE_OK) {
+        status = wait_for_run(ready, data, ticket, out_report, diag);
+    }
     free(bindings);
     result->passes = out_report->passes;
     result->segments = out_report->segments;

@@ -5,6 +5,7 @@
 
 #include "codegen/interp/watch.h"
 #include "codegen/ir/ir.h"
+#include "tools/common/progress.h"
 #include "tools/common/tool.h"
 #include "vyre/dispatch.h"
 
@@ -74,7 +75,8 @@ typedef struct vy_run_data {
     uint32_t groups[3], elements[3], workgroup[3], passes, max_groups;
     vyre_strategy strategy;
     uint64_t invocations;
-    bool has_scratch; /* what scratch buffers end with is a result too */
+    bool has_scratch;      /* what scratch buffers end with is a result too */
+    vy_progress *progress; /* of runs; NULL: none */
 } vy_run_data;
 
 /* Errors: INVALID_ARGUMENT (an input without a value, a wrong count, an unknown name, ...), IO,
@@ -118,6 +120,8 @@ typedef struct vy_device_program {
     vyre_device *device; /* borrowed */
     vyre_kernel *kernel;
     vyre_pipeline *pipeline;
+    uint32_t passes; /* of the program; its limit with `until` */
+    bool has_until;
     uint64_t compiled_ns; /* when its words were there, on the clock of vyre_clock_ns */
 } vy_device_program;
 
@@ -125,7 +129,8 @@ vyre_result vy_device_program_create(vyre_device *device, const vy_source *sourc
                                      const uint32_t workgroup[3], vyre_binding_mode bindings,
                                      vy_device_program *out_ready, vyre_diag *diag);
 void vy_device_program_finish(vy_device_program *ready);
-/* Runs once; *result is reused where it holds arrays already. */
+/* Runs once, to the end or until vy_tool_is_interrupted: then the run is given up, the device idle,
+ * and the result TIMEOUT. *result is reused where it holds arrays already. */
 vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
                           vy_run_result *result, vyre_report *out_report, vyre_diag *diag);
 
@@ -136,6 +141,8 @@ vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
                            const vy_reference *how, vy_interp_watch *watch, vy_run_result *result,
                            vyre_diag *diag);
 
+/* The most passes that run. */
+uint32_t vy_run_passes(const vyre_program *program, const vy_run_data *data);
 /* The segment executions of a pass, in `arena`. */
 vyre_result vy_run_schedule(const vyre_program *program, const vy_run_data *data,
                             const vy_reference *how, vy_arena *arena, vy_interp_place **out_list,

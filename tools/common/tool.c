@@ -33,10 +33,26 @@ int vy_tool_usage(FILE *err, const char *tool, const char *format, ...)
     return VY_EXIT_USAGE;
 }
 
+/* All that a signal handler may write. */
+static volatile sig_atomic_t is_deferred, is_interrupted;
+
 static void on_interrupt(int number)
 {
     (void)number;
-    _exit(VY_EXIT_INTERRUPTED);
+    if (!is_deferred || is_interrupted) {
+        _exit(VY_EXIT_INTERRUPTED);
+    }
+    is_interrupted = 1;
+}
+
+void vy_tool_defer_interrupt(bool defer)
+{
+    is_deferred = defer;
+}
+
+bool vy_tool_is_interrupted(void)
+{
+    return is_interrupted != 0;
 }
 
 void vy_tool_catch_interrupt(void)

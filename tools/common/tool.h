@@ -23,6 +23,10 @@ int vy_tool_fail(FILE *err, const vyre_diag *diag, const char *file, const char 
 int vy_tool_usage(FILE *err, const char *tool, const char *format, ...) VY_PRINTF(3, 4);
 /* From now on an interrupt (control-C) ends the process with VY_EXIT_INTERRUPTED. */
 void vy_tool_catch_interrupt(void);
+/* With `defer` the first interrupt only makes vy_tool_is_interrupted true, for work that has
+ * something to bring to an end; any other ends the process. */
+void vy_tool_defer_interrupt(bool defer);
+bool vy_tool_is_interrupted(void);
 
 /* ---- Command lines --------------------------------------------------------------------------- */
 

@@ -17,6 +17,8 @@ typedef struct bisection {
     vy_arena arena;
     vy_interp_place *schedule;
     uint32_t executions; /* of a pass */
+    uint32_t runs;       /* of both */
+    char run[32];        /* for progress */
 } bisection;
 
 typedef enum difference {
@@ -62,6 +64,8 @@ static difference compare(const bisection *b, bool is_whole)
 static vyre_result run_both(bisection *b, vy_prefix prefix, vy_interp_watch *watch, vyre_diag *diag)
 {
     vy_reference how = session_reference(&b->s);
+    snprintf(b->run, sizeof b->run, "bisect, run %u", ++b->runs);
+    b->s.progress.context = b->run;
     vyre_result result = session_run_prefix(&b->s, prefix, &b->on_device, &b->report, diag);
     return result == VYRE_OK ? vy_run_reference_prefix(b->s.source.program, &b->s.data, &how,
                                                        prefix, watch, &b->reference, diag)
@@ -339,7 +343,8 @@ static vyre_result bisect(bisection *b, int *out_code, vyre_diag *diag)
     }
     bool is_different = false;
     if (result == VYRE_OK) {
-        result = differs(b, (vy_prefix){session_passes(s), 0}, &is_different, diag);
+        result = differs(b, (vy_prefix){vy_run_passes(s->source.program, &s->data), 0},
+                         &is_different, diag);
     }
     if (result != VYRE_OK || !is_different) {
         *out_code = result == VYRE_OK ? tell_same(b) : VY_EXIT_FAILED;

@@ -22,8 +22,10 @@ vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_dia
     }
     trace_phase(&s->trace, "parse", begin);
     begin = vyre_clock_ns();
+    vy_progress_init(&s->progress, err);
     if (result == VYRE_OK) {
         result = vy_run_data_make(s->source.program, &c->spec, &s->data, diag);
+        s->data.progress = &s->progress;
         trace_phase(&s->trace, "inputs", begin);
     }
     return result;
@@ -59,6 +61,10 @@ vyre_result session_open(session *s, vyre_diag *diag)
 
 int session_fail(const session *s, const vyre_diag *diag)
 {
+    if (vy_tool_is_interrupted()) {
+        fprintf(s->err, "vyre-run: %s\n", diag->message);
+        return VY_EXIT_INTERRUPTED;
+    }
     return vy_tool_fail(s->err, diag, s->command->files.data[0], vy_source_quote(&s->source, diag),
                         s->source.size);
 }
@@ -106,11 +112,6 @@ vy_reference session_reference(const session *s)
     vy_reference how = vy_reference_of(s->device);
     how.subgroup_width = s->device ? how.subgroup_width : s->command->subgroup_width;
     return how;
-}
-
-uint32_t session_passes(const session *s)
-{
-    return s->data.passes ? s->data.passes : s->source.program->passes;
 }
 
 vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,

@@ -15,13 +15,14 @@ typedef struct session {
     vy_device_program ready;
     outcome outcome;
     trace trace;
+    vy_progress progress;
 } session;
 
 /* Reads and parses the program and makes its arrays. */
 vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_diag *diag);
 /* Opens the device and makes the program ready for it, if that has not been done. */
 vyre_result session_open(session *s, vyre_diag *diag);
-/* Prints the error. Gives VY_EXIT_FAILED. */
+/* Prints the error. Gives VY_EXIT_FAILED, or VY_EXIT_INTERRUPTED. */
 int session_fail(const session *s, const vyre_diag *diag);
 /* In every case, at the end. */
 void session_finish(session *s);
@@ -33,8 +34,6 @@ vyre_result session_run_prefix(session *s, vy_prefix prefix, vy_run_result *resu
 /* The interpreter, as the device is. */
 vy_reference session_reference(const session *s);
 
-/* The most passes that run. */
-uint32_t session_passes(const session *s);
 /* The segment executions of a pass. `arena` holds them. */
 vyre_result session_schedule(const session *s, vy_arena *arena, vy_interp_place **out_list,
                              uint32_t *out_count, vyre_diag *diag);

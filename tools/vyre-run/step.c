@@ -61,9 +61,9 @@ static void show_flag(const stepper *t, const vy_interp_place *place)
         memcpy(&flag, t->now.out[binding], sizeof flag);
     }
     fprintf(s->out, "pass %u ends with %s[0] = %u: %s\n", place->pass, buffer->name, flag,
-            flag == 0                              ? "it has converged"
-            : place->pass + 1 >= session_passes(s) ? "the limit of passes is reached"
-                                                   : "another pass follows");
+            flag == 0                                             ? "it has converged"
+            : place->pass + 1 >= vy_run_passes(program, &s->data) ? "the limit of passes is reached"
+                                                                  : "another pass follows");
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -202,7 +202,10 @@ static vyre_result step_reference(stepper *t, vyre_diag *diag)
     session *s = t->s;
     vy_reference how = session_reference(s);
     vy_interp_watch watch = {.step = show_step, .user = t};
-    return vy_run_watched(s->source.program, &s->data, &how, &watch, &t->now, diag);
+    s->data.progress = NULL; /* the steps show it */
+    vyre_result result = vy_run_watched(s->source.program, &s->data, &how, &watch, &t->now, diag);
+    s->data.progress = &s->progress;
+    return result;
 }
 
 static vyre_result step_device(stepper *t, vyre_diag *diag)
@@ -214,7 +217,9 @@ static vyre_result step_device(stepper *t, vyre_diag *diag)
     vy_arena_init(&arena, NULL);
     vyre_result result = session_schedule(s, &arena, &schedule, &count, diag);
     bool is_over = count == 0;
-    for (uint32_t pass = 0; result == VYRE_OK && pass < session_passes(s) && !is_over; pass++) {
+    for (uint32_t pass = 0;
+         result == VYRE_OK && pass < vy_run_passes(s->source.program, &s->data) && !is_over;
+         pass++) {
         for (uint32_t e = 0; result == VYRE_OK && e < count && !is_over; e++) {
             vyre_report report;
             vy_prefix whole = {pass + 1, 0}, part = {pass, e + 1};

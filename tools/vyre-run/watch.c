@@ -105,6 +105,9 @@ int run_watch(command *c, run_function run, FILE *out, FILE *err)
     list_files(c, &files);
     while (!c->spec.arena->failed) {
         int code = run(c, out, err);
+        if (code == VY_EXIT_INTERRUPTED) {
+            return code;
+        }
         if (fflush(out) != 0) {
             return VY_EXIT_FAILED; /* nobody reads it */
         }
