@@ -19,7 +19,7 @@ static vyre_result check_pipeline(const vyre_pipeline *pipeline, const void *par
 
 /* The call's own copy: short structs of older callers are made whole. */
 static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *given,
-                         uint32_t last_count, vy_run **out_run, vyre_diag *diag)
+                         uint32_t last_count, vy_marks *marks, vy_run **out_run, vyre_diag *diag)
 {
     vyre_dispatch_params params;
     vyre_result code = check_pipeline(pipeline, given, diag);
@@ -34,13 +34,14 @@ static vyre_result start(vyre_pipeline *pipeline, const vyre_dispatch_params *gi
         return vy_diag_no_memory(diag);
     }
     run->last_count = last_count;
+    run->marks = marks;
     code = vy_run_start(pipeline, &params, run, diag);
     *out_run = code == VYRE_OK ? run : NULL;
     return code;
 }
 
-vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
-                          vyre_report *out_report, vyre_diag *diag)
+static vyre_result run_to_end(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                              vy_marks *marks, vyre_report *out_report, vyre_diag *diag)
 {
     uint64_t begin = vy_clock_ns();
     if (out_report) {
@@ -49,7 +50,7 @@ vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *p
                                     .device_start_ns = VYRE_NS_NONE};
     }
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, 0, &run, diag);
+    vyre_result code = start(pipeline, params, 0, marks, &run, diag);
     if (code != VYRE_OK) {
         return code;
     }
@@ -66,6 +67,28 @@ vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *p
     return code;
 }
 
+vyre_result vyre_dispatch(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                          vyre_report *out_report, vyre_diag *diag)
+{
+    return run_to_end(pipeline, params, NULL, out_report, diag);
+}
+
+vyre_result vy_dispatch_marked(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
+                               vy_marks *marks, vyre_report *out_report, vyre_diag *diag)
+{
+    vyre_dispatch_params timed;
+    vyre_result code = check_pipeline(pipeline, params, diag);
+    if (code == VYRE_OK) {
+        code = vy_params_read(vyre_dispatch_params, &timed, params, diag);
+    }
+    if (code != VYRE_OK) {
+        return code;
+    }
+    timed.strategy = VYRE_STRATEGY_REPLAY;
+    timed.flags |= VYRE_DISPATCH_TIMED;
+    return run_to_end(pipeline, &timed, marks, out_report, diag);
+}
+
 static vyre_result start_async(vyre_pipeline *pipeline, const vyre_dispatch_params *params,
                                uint32_t last_count, vyre_ticket *out_ticket, vyre_diag *diag)
 {
@@ -75,7 +98,7 @@ static vyre_result start_async(vyre_pipeline *pipeline, const vyre_dispatch_para
     }
     *out_ticket = (vyre_ticket){0};
     vy_run *run = NULL;
-    vyre_result code = start(pipeline, params, last_count, &run, diag);
+    vyre_result code = start(pipeline, params, last_count, NULL, &run, diag);
     if (code == VYRE_OK) {
         *out_ticket = vy_run_ticket(pipeline->device, run);
     }

@@ -22,6 +22,7 @@ typedef struct vy_job {
     const vy_execution *executions; /* in the scratch memory, or the pipeline's */
     uint32_t execution_count;       /* of the list */
     uint32_t dispatch_count;        /* of a pass: 0 where the grid is empty */
+    bool is_marked;                 /* each of them is a chunk */
     uint32_t last_count;            /* of the last pass no more of them are run; 0: all */
     uint64_t spill_size, records_size;
     uint64_t replay_spill_size;      /* as it is by replay */

@@ -1,6 +1,7 @@
 /* Chunks: which comes next, its recording, its submission, and what it left. */
 #include "engine/exec/replay.h"
 
+#include "engine/exec/debug.h"
 #include "engine/exec/strategy.h"
 
 #include <string.h>
@@ -262,9 +263,12 @@ static vy_chunk_key next_chunk(const vy_replay *r)
         most_executions = vy_persistent_executions(r->rounds);
         most = most_executions / executions;
     }
+    if (r->marks) {
+        most_executions = 1;
+    }
     /* Where the last pass ends. */
     uint32_t end = r->last_count && left == 1 ? r->last_count : executions;
-    if (executions > most_executions) {
+    if (executions > most_executions || r->marks) {
         /* A pass is cut into pieces. */
         uint32_t rest = end - r->execution;
         key.first = r->execution;
@@ -508,8 +512,8 @@ uint32_t vy_replay_lanes(const vyre_pipeline *p, const vy_job *job)
     if (job->is_whole) {
         return job->shape.passes <= vy_workgroup_passes(job->dispatch_count) ? 1 : VY_MAX_LANES;
     }
-    if (job->last_count) {
-        return VY_MAX_LANES; /* its last pass is a chunk of its own */
+    if (job->last_count || job->is_marked) {
+        return VY_MAX_LANES; /* there are chunks within passes */
     }
     uint64_t dispatches = (uint64_t)job->dispatch_count * job->shape.passes;
     bool is_one = p->has_until ? job->shape.passes <= 1 || job->dispatch_count == 0
@@ -524,8 +528,23 @@ vyre_result vy_replay_start(vy_replay *r, vyre_report *report, vyre_diag *diag)
 
 /* ---- What has ended -------------------------------------------------------------------------- */
 
+static void add_mark(vy_replay *r, uint32_t pass, uint32_t execution, const uint64_t *ticks)
+{
+    vyre_device *device = r->pipeline->device;
+    vy_marks *marks = r->marks;
+    if (marks && marks->count < marks->capacity) {
+        marks->list[marks->count++] = (vy_mark){
+            .pass = pass,
+            .execution = execution,
+            .begin_ns = vy_ticks_to_ns(device, r->first_tick, ticks[VY_TIME_FIRST]),
+            .end_ns = vy_ticks_to_ns(device, r->first_tick, ticks[VY_TIME_LAST]),
+        };
+    }
+}
+
 /* `ran`: passes of the chunk were executed, not only skipped. */
-static vyre_result read_ticks(vy_replay *r, const vy_recorded *c, bool ran, vyre_diag *diag)
+static vyre_result read_ticks(vy_replay *r, const vy_flight *flight, const vy_recorded *c, bool ran,
+                              vyre_diag *diag)
 {
     vyre_device *device = r->pipeline->device;
     uint64_t ticks[VY_TIME_COUNT] = {0};
@@ -544,6 +563,9 @@ static vyre_result read_ticks(vy_replay *r, const vy_recorded *c, bool ran, vyre
         r->last_dispatch_tick = ticks[VY_TIME_LAST];
     }
     r->last_tick = ticks[VY_TIME_END];
+    if (flight->passes > 0) {
+        add_mark(r, flight->first_pass, c->key.first, ticks);
+    }
     return VYRE_OK;
 }
 
@@ -591,8 +613,8 @@ static vyre_result finish_flight(vy_replay *r, uint32_t lane, vyre_diag *diag)
     /* A chunk that only skipped passes has no say in the times, unless the outputs were copied in
      * it. */
     bool ran = flight->passes > 0 && (!has_until(r) || r->passes > passes_before);
-    if (c->key.is_timed && (ran || flight->has_epilogue)) {
-        code = read_ticks(r, c, ran, diag);
+    if (c->key.is_timed && (ran || flight->has_epilogue || r->marks)) {
+        code = read_ticks(r, flight, c, ran, diag);
     }
     return code;
 }

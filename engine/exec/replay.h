@@ -25,6 +25,7 @@ typedef struct vy_replay {
     uint32_t limit;      /* passes */
     uint32_t last_count; /* of the last one no more executions are run; 0: all */
     bool is_timed;
+    struct vy_marks *marks;   /* each execution is a chunk, whose times go there; NULL: not so */
     uint32_t pass, execution; /* where the next chunk starts */
     uint32_t ended;           /* passes, in chunks that have ended */
     uint32_t chunk;

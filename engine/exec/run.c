@@ -134,6 +134,7 @@ vy_run *vy_run_take(vyre_pipeline *pipeline)
         run->is_driven = true; /* by whoever starts it */
         run->is_abandoned = run->is_stop_wanted = false;
         run->last_count = 0;
+        run->marks = NULL;
         run->blocked = 0;
         run->blocked_ns = 0;
         runs->active++;

@@ -23,7 +23,8 @@ typedef struct vy_run {
     uint32_t waiters;    /* threads that hold it while they wait */
     uint32_t blocked;    /* waits that blocked, and how long */
     uint64_t blocked_ns;
-    uint32_t last_count; /* vy_dispatch_prefix; 0: all */
+    struct vy_marks *marks; /* vy_dispatch_marked; NULL: none */
+    uint32_t last_count;    /* vy_dispatch_prefix; 0: all */
     vyre_pipeline *pipeline;
     vy_instance *instance;
     vy_job job;

@@ -107,12 +107,14 @@ static vyre_result begin(vy_run *run, const vyre_dispatch_params *params, vyre_d
     }
     /* A call that stops within a pass asks for replay. */
     run->job.last_count = run->last_count < run->job.dispatch_count ? run->last_count : 0;
+    run->job.is_marked = run->marks != NULL;
     code = make_ready(run, diag);
     if (code == VYRE_OK) {
         run->replay = (vy_replay){.pipeline = p,
                                   .instance = run->instance,
                                   .limit = run->job.shape.passes,
                                   .last_count = run->job.last_count,
+                                  .marks = run->marks,
                                   .is_timed = (params->flags & VYRE_DISPATCH_TIMED) != 0,
                                   .rounds = vy_persistent_rounds(&run->job),
                                   .whole_stride = run->job.shape.invocations * sizeof(uint32_t),

@@ -176,6 +176,52 @@ static void test_parts_of_long_passes_agree(void **state)
     end(&c);
 }
 
+/* In the order of the passes and executions, without overlaps, with results of a plain run. */
+static void check_marks(const char *text, uint32_t count, uint32_t executions)
+{
+    enum { MOST = 4096 };
+    part_case c;
+    vyre_diag diag;
+    vyre_report report;
+    vy_mark *list = calloc(MOST, sizeof *list);
+    assert_non_null(list);
+    begin(&c, text, count);
+    open_pipeline(&c);
+    vy_marks marks = {.list = list, .capacity = MOST};
+    must(vy_run_marked(&c.ready, &c.data, &marks, &c.on_device, &report, &diag), &diag);
+    must(vy_run_reference(c.source.program, &c.data, &c.how, &c.reference, &diag), &diag);
+    vy_tolerance_used exact = {0};
+    assert_int_equal(vy_run_compare(&c.data, &c.on_device, &c.reference, &exact, stderr), 0);
+    uint64_t all = (uint64_t)report.passes * executions;
+    if (report.device_ns == VYRE_NS_NONE) {
+        assert_int_equal(marks.count, 0); /* no timestamps */
+    } else {
+        assert_true(marks.count >= (all < MOST ? all : MOST));
+    }
+    for (uint32_t i = 0; i < marks.count; i++) {
+        assert_int_equal(list[i].pass, i / executions);
+        assert_int_equal(list[i].execution, i % executions);
+        assert_true(list[i].begin_ns <= list[i].end_ns);
+        assert_true(i == 0 || list[i].begin_ns >= list[i - 1].end_ns);
+    }
+    vy_device_program_finish(&c.ready);
+    free(list);
+    end(&c);
+}
+
+static void test_marks_time_each_execution(void **state)
+{
+    (void)state;
+    check_marks(spread_text, 130, 3);
+    check_marks(lower_text, 200, 3);
+    check_marks(long_text, 70, 4500);
+    check_marks("program one\nworkgroup 64\ngrid over y\nfixpoint 5\ninout y : u32[]\n"
+                "kernel { y[gid.x] = y[gid.x] + pass }\n",
+                130, 1);
+    check_marks("program none\nworkgroup 64\ngrid over y\ninout y : u32[]\nkernel { }\n", 5, 0);
+    check_marks(spread_text, 0, 0);
+}
+
 typedef struct places {
     vy_interp_place list[32];
     uint32_t count, stop_at;
@@ -243,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_parts_of_fixpoints_end_where_they_converge),
         cmocka_unit_test(test_parts_with_kept_scratch_begin_anew),
         cmocka_unit_test(test_parts_of_long_passes_agree),
+        cmocka_unit_test(test_marks_time_each_execution),
         cmocka_unit_test(test_watch_sees_every_execution_and_write),
     };
     return has_no_device() ? 0 : cmocka_run_group_tests(tests, setup, NULL);

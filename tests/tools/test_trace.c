@@ -14,7 +14,7 @@ static const char twice_text[] = "program twice\nworkgroup 64\ngrid over x\nfixp
 
 typedef struct span {
     char name[32];
-    int process;
+    int process, thread;
     double begin, end;
 } span;
 
@@ -49,13 +49,17 @@ static void take_event(const char *event, spans *out)
     double ts = number_of(event, "\"ts\": ");
     int process = (int)number_of(event, "\"pid\": ");
     assert_true(ts >= 0 && (process == 1 || process == 2));
-    assert_int_equal((int)number_of(event, "\"tid\": "), 1);
+    int thread = (int)number_of(event, "\"tid\": ");
+    assert_true(thread == 1 || (process == 2 && thread == 2));
     const char *name = strstr(event, "\"name\": \"");
     assert_non_null(name);
     if (strncmp(event, "{\"ph\": \"X\"", 10) == 0) {
         assert_true(out->count < MAX_SPANS);
         span *s = &out->list[out->count++];
-        *s = (span){.process = process, .begin = ts, .end = ts + number_of(event, "\"dur\": ")};
+        *s = (span){.process = process,
+                    .thread = thread,
+                    .begin = ts,
+                    .end = ts + number_of(event, "\"dur\": ")};
         assert_int_equal(sscanf(name, "\"name\": \"%31[^\"]", s->name), 1);
         assert_true(s->end >= s->begin);
     } else if (strncmp(event, "{\"ph\": \"C\"", 10) == 0) {
@@ -104,7 +108,7 @@ static void check_nesting(const spans *all)
             bool beside = a->end <= b->begin + slack || b->end <= a->begin + slack;
             bool inside = (a->begin >= b->begin - slack && a->end <= b->end + slack) ||
                           (b->begin >= a->begin - slack && b->end <= a->end + slack);
-            if (a->process == b->process && !beside && !inside) {
+            if (a->process == b->process && a->thread == b->thread && !beside && !inside) {
                 fail_msg("%s and %s cut each other", a->name, b->name);
             }
         }
@@ -140,6 +144,13 @@ static void test_trace_has_every_phase_of_a_run(void **state)
     uint32_t commands = count_spans(&all, 2, "commands");
     assert_true(commands == 3 || commands == 0);
     assert_int_equal(count_spans(&all, 2, "dispatches"), commands);
+    /* Each pass and segment, of a run of their own. */
+    uint32_t times = commands ? 1 : 0;
+    assert_int_equal(count_spans(&all, 1, "run by segments"), times);
+    assert_int_equal(count_spans(&all, 2, "pass 0"), times);
+    assert_int_equal(count_spans(&all, 2, "pass 2"), times);
+    assert_int_equal(count_spans(&all, 2, "pass 3"), 0);
+    assert_int_equal(count_spans(&all, 2, "segment 0 (line 7)"), 3 * times);
 }
 
 static void test_trace_is_of_the_interpreter_and_of_failures_too(void **state)

@@ -1,8 +1,6 @@
 /* Runs on the interpreter and on a device, with the same arrays in and of the same form out. */
 #include "tools/common/run.h"
 
-#include "engine/exec/debug.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +139,7 @@ vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
     }
     result = vy_interp_run_watched(program, &params, watch, &report, diag);
     if (is_shown) {
+        watch->tick = NULL;
         vy_progress_end(data->progress);
     }
     free(hosts);
@@ -272,19 +271,8 @@ static vyre_result wait_for_run(const vy_device_program *ready, const vy_run_dat
     return result;
 }
 
-/* `last_count`: of the last pass no more segment executions are run; 0: all. */
-static vyre_result run_device(const vy_device_program *ready, const vy_run_data *data,
-                              uint32_t last_count, vy_run_result *result, vyre_report *out_report,
-                              vyre_diag *diag)
+static vyre_dispatch_params dispatch_params(const vy_run_data *data, const vyre_binding *bindings)
 {
-    *out_report = (vyre_report){0};
-    vyre_result status = allocate_outputs(data, result, diag);
-    vyre_binding *bindings = calloc((size_t)data->buffer_count + 1, sizeof *bindings);
-    if (status != VYRE_OK || !bindings) {
-        free(bindings);
-        return status != VYRE_OK ? status : vy_diag_no_memory(diag);
-    }
-    fill_bindings(data, result, bindings);
     vyre_dispatch_params params;
     vyre_dispatch_params_init(&params);
     params.flags = VYRE_DISPATCH_TIMED;
@@ -297,9 +285,31 @@ static vyre_result run_device(const vy_device_program *ready, const vy_run_data 
     params.strategy = data->strategy;
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
+    return params;
+}
+
+/* `last_count`: of the last pass no more segment executions are run; 0: all. `marks`: NULL, or
+ * where their times go. */
+static vyre_result run_device(const vy_device_program *ready, const vy_run_data *data,
+                              uint32_t last_count, vy_marks *marks, vy_run_result *result,
+                              vyre_report *out_report, vyre_diag *diag)
+{
+    *out_report = (vyre_report){0};
+    vyre_result status = allocate_outputs(data, result, diag);
+    vyre_binding *bindings = calloc((size_t)data->buffer_count + 1, sizeof *bindings);
+    if (status != VYRE_OK || !bindings) {
+        free(bindings);
+        return status != VYRE_OK ? status : vy_diag_no_memory(diag);
+    }
+    fill_bindings(data, result, bindings);
+    vyre_dispatch_params params = dispatch_params(data, bindings);
     vyre_ticket ticket;
-    status = vy_dispatch_prefix(ready->pipeline, &params, last_count, &ticket, diag);
-    if (status == VYRE_OK) {
+    if (marks) {
+        status = vy_dispatch_marked(ready->pipeline, &params, marks, out_report, diag);
+    } else {
+        status = vy_dispatch_prefix(ready->pipeline, &params, last_count, &ticket, diag);
+    }
+    if (status == VYRE_OK && !marks) {
         status = wait_for_run(ready, data, ticket, out_report, diag);
     }
     free(bindings);
@@ -312,10 +322,16 @@ static vyre_result run_device(const vy_device_program *ready, const vy_run_data 
     return status;
 }
 
+vyre_result vy_run_marked(const vy_device_program *ready, const vy_run_data *data, vy_marks *marks,
+                          vy_run_result *result, vyre_report *out_report, vyre_diag *diag)
+{
+    return run_device(ready, data, 0, marks, result, out_report, diag);
+}
+
 vyre_result vy_run_device(const vy_device_program *ready, const vy_run_data *data,
                           vy_run_result *result, vyre_report *out_report, vyre_diag *diag)
 {
-    return run_device(ready, data, 0, result, out_report, diag);
+    return run_device(ready, data, 0, NULL, result, out_report, diag);
 }
 
 /* ---- Prefixes -------------------------------------------------------------------------------- */
@@ -359,7 +375,7 @@ vyre_result vy_run_device_prefix(const vy_device_program *ready, const vy_run_da
 {
     vy_run_data part = limited(data, prefix);
     *out_report = (vyre_report){0};
-    return part.passes ? run_device(ready, &part, prefix.executions, result, out_report, diag)
+    return part.passes ? run_device(ready, &part, prefix.executions, NULL, result, out_report, diag)
                        : vy_run_start_state(data, result, diag);
 }
 

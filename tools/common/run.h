@@ -5,6 +5,7 @@
 
 #include "codegen/interp/watch.h"
 #include "codegen/ir/ir.h"
+#include "engine/exec/debug.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool.h"
 #include "vyre/dispatch.h"
@@ -152,6 +153,10 @@ vyre_result vy_run_schedule(const vyre_program *program, const vy_run_data *data
 typedef struct vy_prefix {
     uint32_t passes, executions;
 } vy_prefix;
+
+/* A run whose segment executions are timed one by one; *result as of vy_run_device. */
+vyre_result vy_run_marked(const vy_device_program *ready, const vy_run_data *data, vy_marks *marks,
+                          vy_run_result *result, vyre_report *out_report, vyre_diag *diag);
 
 /* What buffers have before anything ran. */
 vyre_result vy_run_start_state(const vy_run_data *data, vy_run_result *result, vyre_diag *diag);

@@ -5,6 +5,7 @@
 #include "tools/common/open.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
@@ -45,11 +46,54 @@ static vyre_result run_repeatedly(session *s, vyre_diag *diag)
     return result;
 }
 
+/* For the trace: what each segment takes, in one more run, whose results nobody looks at. */
+static vyre_result run_segments(session *s, vy_arena *arena, vyre_diag *diag)
+{
+    vy_interp_place *schedule;
+    uint32_t count = 0;
+    vyre_result result = session_schedule(s, arena, &schedule, &count, diag);
+    if (result != VYRE_OK || count == 0) {
+        return result;
+    }
+    vy_marks marks = {.list = vy_arena_alloc(arena, TRACE_MAX_SEGMENTS, sizeof *marks.list),
+                      .capacity = TRACE_MAX_SEGMENTS};
+    const char **names = vy_arena_alloc(arena, count, sizeof *names);
+    for (uint32_t i = 0; names && i < count; i++) {
+        char text[128];
+        session_place_text(&schedule[i], text, sizeof text);
+        names[i] = vy_arena_text(arena, text, strlen(text));
+    }
+    if (arena->failed) {
+        return vy_diag_no_memory(diag);
+    }
+    vyre_report report;
+    vy_run_result ignored = {0};
+    vy_run_data data = s->data;
+    uint32_t most = TRACE_MAX_SEGMENTS / count ? TRACE_MAX_SEGMENTS / count : 1;
+    data.passes = s->outcome.report.passes < most ? s->outcome.report.passes : most;
+    uint64_t begin = vyre_clock_ns();
+    result = vy_run_marked(&s->ready, &data, &marks, &ignored, &report, diag);
+    vy_run_result_finish(&ignored);
+    if (result == VYRE_OK && marks.count) {
+        bool is_placed = report.device_start_ns != VYRE_NS_NONE;
+        trace_phase(&s->trace, "run by segments", begin);
+        trace_segments(&s->trace, &marks, report.passes, names,
+                       is_placed ? report.device_start_ns : begin);
+    }
+    return result;
+}
+
 static vyre_result run_on_device(session *s, vyre_diag *diag)
 {
     vyre_result result = session_open(s, diag);
     if (result == VYRE_OK) {
         result = run_repeatedly(s, diag);
+    }
+    if (result == VYRE_OK && s->trace.is_on) {
+        vy_arena arena;
+        vy_arena_init(&arena, NULL);
+        result = run_segments(s, &arena, diag);
+        vy_arena_finish(&arena);
     }
     s->outcome.result = &s->on_device;
     return result;

@@ -4,7 +4,8 @@
 
 #include "tools/common/tool.h"
 
-enum { HOST = 1, DEVICE = 2 }; /* processes, with a thread each */
+enum { HOST = 1, DEVICE = 2 };   /* processes */
+enum { MAIN = 1, SEGMENTS = 2 }; /* threads: one of each, and another of the device */
 
 static double microseconds(const trace *t, uint64_t ns)
 {
@@ -12,26 +13,39 @@ static double microseconds(const trace *t, uint64_t ns)
 }
 
 /* Begins an event; its arguments and "}" follow. */
-static void add_event(trace *t, const char *phase, int process, const char *name, uint64_t ns)
+static void add_event_on(trace *t, const char *phase, int process, int thread, const char *name,
+                         uint64_t ns)
 {
     vy_text_append(&t->events, ",\n", t->events.size ? 2 : 0);
     vy_text_printf(&t->events,
-                   "{\"ph\": \"%s\", \"pid\": %d, \"tid\": 1, \"ts\": %.3f, \"name\": ", phase,
-                   process, microseconds(t, ns));
+                   "{\"ph\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"name\": ", phase,
+                   process, thread, microseconds(t, ns));
     vy_json_string(&t->events, name);
 }
 
-static void add_span(trace *t, int process, const char *name, uint64_t begin_ns, uint64_t end_ns)
+static void add_event(trace *t, const char *phase, int process, const char *name, uint64_t ns)
 {
-    add_event(t, "X", process, name, begin_ns);
+    add_event_on(t, phase, process, MAIN, name, ns);
+}
+
+/* Arguments and "}" follow. */
+static void add_span_on(trace *t, int process, int thread, const char *name, uint64_t begin_ns,
+                        uint64_t end_ns)
+{
+    add_event_on(t, "X", process, thread, name, begin_ns);
     vy_text_printf(&t->events, ", \"cat\": \"%s\", \"dur\": %.3f",
                    process == HOST ? "host" : "device",
                    end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e3 : 0);
 }
 
-static void add_name(trace *t, int process, const char *what, const char *name)
+static void add_span(trace *t, int process, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
-    add_event(t, "M", process, what, t->start_ns);
+    add_span_on(t, process, MAIN, name, begin_ns, end_ns);
+}
+
+static void add_name(trace *t, int process, int thread, const char *what, const char *name)
+{
+    add_event_on(t, "M", process, thread, what, t->start_ns);
     vy_text_printf(&t->events, ", \"args\": {\"name\": ");
     vy_json_string(&t->events, name);
     vy_text_printf(&t->events, "}}");
@@ -41,8 +55,8 @@ void trace_begin(trace *t)
 {
     *t = (trace){.is_on = true, .start_ns = vyre_clock_ns()};
     vy_text_init(&t->events, NULL);
-    add_name(t, HOST, "process_name", "vyre-run");
-    add_name(t, HOST, "thread_name", "host");
+    add_name(t, HOST, MAIN, "process_name", "vyre-run");
+    add_name(t, HOST, MAIN, "thread_name", "host");
 }
 
 void trace_finish(trace *t)
@@ -58,8 +72,8 @@ void trace_device(trace *t, const char *name, const char *driver)
     char both[512];
     if (t->is_on) {
         snprintf(both, sizeof both, "%s (%s)", name, driver);
-        add_name(t, DEVICE, "process_name", both);
-        add_name(t, DEVICE, "thread_name", "queue");
+        add_name(t, DEVICE, MAIN, "process_name", both);
+        add_name(t, DEVICE, MAIN, "thread_name", "queue");
     }
 }
 
@@ -170,6 +184,34 @@ void trace_run(trace *t, const vyre_report *r, uint64_t begin_ns, uint64_t end_n
     add_memory(t, r, begin_ns);
     uint64_t wait_end_ns = add_parts(t, r, begin_ns, end_ns);
     add_commands(t, r, wait_end_ns);
+}
+
+static void add_segment(trace *t, const vy_mark *mark, const char *name, uint64_t start_ns)
+{
+    add_span_on(t, DEVICE, SEGMENTS, name, start_ns + mark->begin_ns, start_ns + mark->end_ns);
+    vy_text_printf(&t->events, ", \"args\": {\"pass\": %u, \"execution\": %u}}",
+                   (unsigned)mark->pass, (unsigned)mark->execution);
+}
+
+void trace_segments(trace *t, const vy_marks *marks, uint32_t passes, const char *const *names,
+                    uint64_t start_ns)
+{
+    const vy_mark *list = marks->list;
+    add_name(t, DEVICE, SEGMENTS, "thread_name", "segments, in a run of their own");
+    for (uint32_t i = 0; i < marks->count && list[i].pass < passes;) {
+        uint32_t end = i;
+        while (end < marks->count && list[end].pass == list[i].pass) {
+            end++;
+        }
+        char text[32];
+        snprintf(text, sizeof text, "pass %u", (unsigned)list[i].pass);
+        add_span_on(t, DEVICE, SEGMENTS, text, start_ns + list[i].begin_ns,
+                    start_ns + list[end - 1].end_ns);
+        vy_text_printf(&t->events, "}");
+        for (; i < end; i++) {
+            add_segment(t, &list[i], names[list[i].execution], start_ns);
+        }
+    }
 }
 
 vyre_result trace_write(const trace *t, const char *path, vyre_diag *diag)
