@@ -154,6 +154,52 @@ static void test_bisect_finds_it_in_loops_and_fixpoints(void **state)
                            "device, 924 on the interpreter\n");
 }
 
+/* Nothing but the record differs: who trapped first. */
+static void test_bisect_finds_records(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    static const char text[] = "program traps\nworkgroup 64\ngrid over y\nfixpoint 4\n"
+                               "inout y : u32[]\n"
+                               "kernel {\n"
+                               "    y[gid.x] = y[gid.x] + 1\n"
+                               "    grid_sync\n"
+                               "    if gid.x >= 37 && pass == 2 { trap(9) }\n"
+                               "}\n";
+    plant("traps.vyk", "traps.vyre", text, 37, 38);
+    assert_int_equal(run_tool("vyre-run", "traps.vyk", "--in", "y[100]=zero", "--bisect", NULL), 1);
+    assert_file_has("out", "traps.vyk:9:35: error: pass 2, segment 1 (line 9), record: device trap "
+                           "9 at 9:35 in pass 2, segment 1, invocation 38; interpreter trap 9 at "
+                           "9:35 in pass 2, segment 1, invocation 37\n");
+}
+
+/* Of a program's own text the line is shown; functions may differ within their tolerance. */
+static void test_bisect_shows_lines_and_tolerances(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    put_text("e.vyre", "program e\nworkgroup 64\ngrid over y\nfixpoint 3\ninout y : f32[]\n"
+                       "fn put(i: u32, v: f32) {\n"
+                       "    y[i] = exp(v * 0.01)\n"
+                       "}\n"
+                       "kernel { put(gid.x, y[gid.x] + 1.0) }\n");
+    int code = run_tool("vyre-run", "e.vyre", "--in", "y[500]=iota", "--bisect", NULL);
+    assert_int_equal(code, 0);
+    assert_file_has("out", "ULP, which exp allows: 500 elements of 1 buffers");
+    code = run_tool("vyre-run", "e.vyre", "--in", "y[500]=iota", "--bisect", "--tolerance=0", NULL);
+    if (code == 0) {
+        return; /* the device's is the very same */
+    }
+    assert_int_equal(code, 1);
+    assert_file_has("out", "e.vyre:7:5: error: pass ");
+    assert_file_has("out", "\n     7 |     y[i] = exp(v * 0.01)\n");
+    assert_file_has("out", "\nallowed:     0 ULP, by exp; ");
+}
+
 static void test_bisect_agrees_where_nothing_is_wrong(void **state)
 {
     (void)state;
@@ -187,6 +233,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bisect_finds_a_planted_fault),
         cmocka_unit_test(test_bisect_finds_it_in_loops_and_fixpoints),
+        cmocka_unit_test(test_bisect_finds_records),
+        cmocka_unit_test(test_bisect_shows_lines_and_tolerances),
         cmocka_unit_test(test_bisect_agrees_where_nothing_is_wrong),
         cmocka_unit_test(test_bisect_refuses_what_it_cannot_do),
     };

@@ -195,9 +195,21 @@ static vyre_result tell_before(bisection *b, vy_prefix prefix, uint32_t binding,
     vy_interp_watch watch = {0};
     vyre_result result = run_both(b, prefix, &watch, diag);
     if (result == VYRE_OK) {
-        char text[2 * 256];
-        vy_element_describe(buffer->type, b->reference.out[binding], element, text, sizeof text);
-        fprintf(b->s.out, "before:      %s on both, and nothing else differs before it\n", text);
+        char device[2 * 256], reference[2 * 256];
+        vy_element_describe(buffer->type, b->on_device.out[binding], element, device,
+                            sizeof device);
+        vy_element_describe(buffer->type, b->reference.out[binding], element, reference,
+                            sizeof reference);
+        bool is_same = strcmp(device, reference) == 0;
+        fprintf(b->s.out, "before:      %s on %s%s%s, and nothing else differs before it%s\n",
+                device, is_same ? "both" : "the device, ", is_same ? "" : reference,
+                is_same ? "" : " on the interpreter", is_same ? "" : " by more than is allowed");
+    }
+    if (result == VYRE_OK && b->tolerance.inexact) {
+        fprintf(b->s.out,
+                "allowed:     %g ULP, by %s; what is allowed adds up over segments and passes "
+                "(--tolerance)\n",
+                b->tolerance.ulp, b->tolerance.because);
     }
     return result;
 }
@@ -370,6 +382,8 @@ int run_bisect(command *c, FILE *out, FILE *err)
     }
     if (result != VYRE_OK) {
         code = session_fail(&b.s, &diag);
+    } else if (vyre_device_validation_failures(b.s.device)) {
+        code = VY_EXIT_FAILED;
     }
     vy_run_result_finish(&b.on_device);
     vy_run_result_finish(&b.reference);
