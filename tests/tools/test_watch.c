@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM(times)                                                                             \
@@ -70,6 +71,42 @@ static void test_watch_runs_examples_and_devices(void **state)
     assert_int_equal(end_tool(tool, SIGINT), 130);
 }
 
+static uint32_t count_texts(const char *path, const char *text)
+{
+    size_t size;
+    uint32_t count = 0;
+    char *data = get_file(path, &size);
+    assert_non_null(data);
+    for (const char *at = strstr(data, text); at; at = strstr(at + 1, text)) {
+        count++;
+    }
+    free(data);
+    return count;
+}
+
+/* A file that the run both reads and writes does not keep it going. */
+static void test_watch_does_not_see_what_it_writes(void **state)
+{
+    (void)state;
+    put_text("w.vyre", PROGRAM("2"));
+    put_words("own.bin", 1, 2);
+    pid_t tool = start_tool("vyre-run", "w.vyre", "--in", "x=@own.bin", "--out", "y=own.bin",
+                            "--reference", "--watch", NULL);
+    wait_for_text("err", "---- exit 0; watching");
+    const struct timespec looks = {0, 500000000};
+    (void)nanosleep(&looks, NULL);
+    assert_int_equal(count_texts("err", "---- exit 0; watching"), 1);
+    put_words("own.bin", 10, 20);
+    wait_for_text("err", "---- own.bin has changed ----\n---- exit 0; watching");
+    assert_int_equal(end_tool(tool, SIGINT), 130);
+    size_t size;
+    char *words = get_file("own.bin", &size);
+    const uint32_t wanted[] = {20, 40};
+    assert_int_equal(size, sizeof wanted);
+    assert_memory_equal(words, wanted, sizeof wanted);
+    free(words);
+}
+
 static void test_watch_needs_a_file(void **state)
 {
     (void)state;
@@ -82,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watch_runs_again_whatever_becomes_of_the_file),
         cmocka_unit_test(test_watch_runs_examples_and_devices),
+        cmocka_unit_test(test_watch_does_not_see_what_it_writes),
         cmocka_unit_test(test_watch_needs_a_file),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -99,12 +99,26 @@ static void list_files(command *c, file_states *files)
     }
 }
 
+/* What the run itself wrote is no change. */
+static void forget_own(const command *c, file_states *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        for (uint32_t k = 0; k < c->spec.outputs.count; k++) {
+            const char *written = c->spec.outputs.data[k].value;
+            if (written && strcmp(written, files->data[i].path) == 0) {
+                files->data[i] = look_at(files->data[i].path);
+            }
+        }
+    }
+}
+
 int run_watch(command *c, run_function run, FILE *out, FILE *err)
 {
     file_states files = {0};
     list_files(c, &files);
     while (!c->spec.arena->failed) {
         int code = run(c, out, err);
+        forget_own(c, &files);
         if (code == VY_EXIT_INTERRUPTED) {
             return code;
         }
