@@ -222,6 +222,27 @@ static void test_marks_time_each_execution(void **state)
     check_marks(spread_text, 0, 0);
 }
 
+/* Looking at a run while it works changes neither what it gives nor how often it waits. */
+static void test_runs_that_are_looked_at_are_the_same(void **state)
+{
+    (void)state;
+    part_case c;
+    vyre_diag diag;
+    vyre_report plain, shown;
+    vy_progress progress = {.stream = NULL};
+    begin(&c, long_text, 7000);
+    open_pipeline(&c);
+    must(vy_run_device(&c.ready, &c.data, &c.reference, &plain, &diag), &diag);
+    c.data.progress = &progress;
+    must(vy_run_device(&c.ready, &c.data, &c.on_device, &shown, &diag), &diag);
+    vy_tolerance_used exact = {0};
+    assert_int_equal(vy_run_compare(&c.data, &c.on_device, &c.reference, &exact, stderr), 0);
+    assert_int_equal(shown.passes, 2);
+    assert_true(plain.waits <= plain.chunks && shown.waits <= shown.chunks);
+    vy_device_program_finish(&c.ready);
+    end(&c);
+}
+
 typedef struct places {
     vy_interp_place list[32];
     uint32_t count, stop_at;
@@ -290,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_parts_with_kept_scratch_begin_anew),
         cmocka_unit_test(test_parts_of_long_passes_agree),
         cmocka_unit_test(test_marks_time_each_execution),
+        cmocka_unit_test(test_runs_that_are_looked_at_are_the_same),
         cmocka_unit_test(test_watch_sees_every_execution_and_write),
     };
     return has_no_device() ? 0 : cmocka_run_group_tests(tests, setup, NULL);

@@ -246,8 +246,8 @@ static vyre_result end_interrupted(vyre_device *device, vyre_ticket ticket, uint
 static vyre_result wait_for_run(const vy_device_program *ready, const vy_run_data *data,
                                 vyre_ticket ticket, vyre_report *out_report, vyre_diag *diag)
 {
-    uint64_t look_ns = FIRST_LOOK_NS;
-    uint32_t passes = data->passes ? data->passes : ready->passes;
+    uint64_t look_ns = data->progress ? FIRST_LOOK_NS : UINT64_MAX;
+    uint32_t looks = 0, passes = data->passes ? data->passes : ready->passes;
     vyre_result result = VYRE_ERROR_TIMEOUT;
     if (data->progress) {
         vy_tool_defer_interrupt(true);
@@ -256,6 +256,7 @@ static vyre_result wait_for_run(const vy_device_program *ready, const vy_run_dat
     while (result == VYRE_ERROR_TIMEOUT && !vy_tool_is_interrupted()) {
         result = vyre_ticket_wait(ready->device, &ticket, look_ns, out_report, diag);
         look_ns = NEXT_LOOK_NS;
+        looks += result == VYRE_ERROR_TIMEOUT;
         if (result == VYRE_ERROR_TIMEOUT && data->progress) {
             uint32_t done = passes > 1 ? vy_ticket_passes(ready->device, ticket) : 0;
             vy_progress_show(data->progress, done, passes, "pass", ready->has_until);
@@ -264,6 +265,8 @@ static vyre_result wait_for_run(const vy_device_program *ready, const vy_run_dat
     if (result == VYRE_ERROR_TIMEOUT) {
         result = end_interrupted(ready->device, ticket, passes, diag);
     }
+    /* A wait that was gone on with is one. */
+    out_report->waits -= out_report->waits < looks ? out_report->waits : looks;
     if (data->progress) {
         vy_progress_end(data->progress);
         vy_tool_defer_interrupt(false);
