@@ -59,15 +59,15 @@ static void must(vyre_result result, const vyre_diag *diag)
 static void begin(part_case *c, const char *text, uint32_t count)
 {
     vyre_diag diag;
-    char path[] = "part.vyre", contents[32];
+    char contents[32];
     *c = (part_case){.device = NULL};
-    put_text(path, text);
     snprintf(contents, sizeof contents, "y[%u]=iota:15", count);
     vy_arena_init(&c->arena, NULL);
     vy_run_spec spec;
     vy_run_spec_init(&spec, &c->arena);
     must(vy_run_spec_take(&spec, VY_RUN_OPTION, contents, &diag), &diag);
-    must(vy_source_read(path, &c->source, &diag), &diag);
+    c->source = (vy_source){.path = "part.vyre", .text = strdup(text), .size = strlen(text)};
+    assert_non_null(c->source.text);
     must(vy_source_parse(&c->source, &diag), &diag);
     must(vy_run_data_make(c->source.program, &spec, &c->data, &diag), &diag);
     c->data.has_scratch = true;
@@ -296,13 +296,6 @@ static void test_watch_sees_every_execution_and_write(void **state)
     end(&c);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    enter_folder("prefix");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,5 +307,5 @@ int main(void)
         cmocka_unit_test(test_runs_that_are_looked_at_are_the_same),
         cmocka_unit_test(test_watch_sees_every_execution_and_write),
     };
-    return has_no_device() ? 0 : cmocka_run_group_tests(tests, setup, NULL);
+    return has_no_device() ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
 }
