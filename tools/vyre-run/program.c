@@ -152,7 +152,11 @@ static int judge(session *s, FILE *err)
         s->outcome.tolerance = vy_run_tolerance(s->source.program, c->spec.tolerance);
         s->outcome.differences =
             vy_run_compare(&s->data, &s->on_device, &s->reference, &s->outcome.tolerance, err);
-        code = s->outcome.differences ? VY_EXIT_FAILED : code;
+        if (s->outcome.differences) {
+            fprintf(err, "%s: --bisect in place of --check finds where they part\n",
+                    s->source.path);
+            code = VY_EXIT_FAILED;
+        }
     }
     if (s->device) {
         s->outcome.validation_failures = vyre_device_validation_failures(s->device);
