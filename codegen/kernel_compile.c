@@ -4,6 +4,7 @@
 #include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
 #include "codegen/passes/coarsen.h"
+#include "codegen/passes/widen.h"
 #include "codegen/spirv/spirv.h"
 
 #include <stdio.h>
@@ -211,13 +212,22 @@ static vyre_result coarsen(compiler *c)
         return vy_diag_no_memory(c->diag);
     }
     for (uint32_t i = 0; i < module_count(c) && result == VYRE_OK; i++) {
-        if (!vy_ssa_coarsen(&c->ssa[i], is_joined, &c->coarse[i])) {
+        vy_coarse *coarse = &c->coarse[i];
+        if (!vy_ssa_coarsen(&c->ssa[i], is_joined, coarse)) {
             return vy_diag_no_memory(c->diag);
         }
         vy_arena_reset(&c->scratch);
-        if (c->coarse[i].elements) {
+        bool is_widened = !coarse->elements;
+        if (is_widened) {
+            if (!vy_ssa_widen(&c->ssa[i], &coarse->streams)) {
+                return vy_diag_no_memory(c->diag);
+            }
+            vy_arena_reset(&c->scratch);
+            coarse->elements = coarse->streams ? 1 : 0;
+        }
+        if (coarse->elements) {
             c->has_words = true;
-            result = verify(c, i, "coarsen");
+            result = verify(c, i, is_widened ? "widen" : "coarsen");
         }
     }
     return result;
@@ -596,7 +606,7 @@ static vyre_result compile(compiler *c)
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
     if (result == VYRE_OK) {
         c->kernel->variants->is_unchecked = c->is_unchecked;
-        c->kernel->variants->can_join = can_join;
+        c->kernel->variants->can_join = can_join && !c->kernel->workgroup_use;
     }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);

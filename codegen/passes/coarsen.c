@@ -14,6 +14,7 @@
  * behind all passes; keeps what it does. */
 #include "codegen/passes/coarsen_make.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/wide.h"
 
 /* By a power of two; the amount is below 32. */
 static uint32_t shift(vy_coarsener *c, uint32_t block, vyre_op op, uint32_t value, uint32_t places)
@@ -239,68 +240,19 @@ static void copy_body(vy_coarsener *c, uint32_t before, const vy_body_copy *copy
 
 /* ---- Wide accesses --------------------------------------------------------------------------- */
 
-static uint32_t words_of(const vy_coarsener *c, uint32_t buffer)
-{
-    vyre_type type = (vyre_type)c->ssa->program->buffers.data[buffer].type;
-    return vyre_type_size(type) * c->plan->lanes / (uint32_t)sizeof(uint32_t);
-}
-
-static vyre_type type_of_words(uint32_t words)
-{
-    return words == 1 ? VYRE_TYPE_U32 : words == 2 ? VYRE_TYPE_U32X2 : VYRE_TYPE_U32X4;
-}
-
 static void load_wide(vy_coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
 {
-    vyre_type element = (vyre_type)c->ssa->program->buffers.data[buffer].type;
-    vy_ins load = {.op = VY_SSA_LOAD_WIDE,
-                   .type = (uint8_t)type_of_words(words_of(c, buffer)),
-                   .ref = buffer,
-                   .arg = {c->rounds[round]}};
-    uint32_t wide = vy_ssa_append(c->ssa, block, load);
-    for (uint32_t k = 0; k < c->plan->lanes; k++) {
-        vy_ins unpack = {.op = VY_SSA_UNPACK,
-                         .type = (uint8_t)vy_element_value_type(element),
-                         .ref = buffer,
-                         .bits = k,
-                         .arg = {wide}};
-        c->loaded[vy_make_place_of(buffer, round * c->plan->lanes + k)] =
-            vy_ssa_append(c->ssa, block, unpack);
-    }
-}
-
-static uint32_t pack_word(vy_coarsener *c, uint32_t block, uint32_t buffer,
-                          const uint32_t *elements, uint32_t word)
-{
-    uint32_t size = vyre_type_size((vyre_type)c->ssa->program->buffers.data[buffer].type);
-    vy_ins pack = {.op = VY_SSA_PACK, .type = VYRE_TYPE_U32, .ref = buffer};
-    if (size == 8) {
-        pack.arg[0] = elements[word / 2];
-        pack.bits = word % 2;
-    } else {
-        uint32_t count = (uint32_t)sizeof(uint32_t) / size;
-        for (uint32_t i = 0; i < count; i++) {
-            pack.arg[i] = elements[word * count + i];
-        }
-    }
-    return vy_ssa_append(c->ssa, block, pack);
+    vy_wide wide = {buffer, c->plan->lanes, c->rounds[round], {0, 0}};
+    (void)vy_wide_load(c->ssa, block, c->ssa->blocks.data[block].last, &wide,
+                       &c->loaded[vy_make_place_of(buffer, round * c->plan->lanes)]);
 }
 
 static void store_wide(vy_coarsener *c, uint32_t block, uint32_t buffer, uint32_t round)
 {
-    const uint32_t *elements = &c->stored[vy_make_place_of(buffer, round * c->plan->lanes)];
-    uint32_t words = words_of(c, buffer);
-    vy_ins compose = {.op = VY_SSA_COMPOSE, .type = (uint8_t)type_of_words(words)};
-    for (uint32_t w = 0; w < words; w++) {
-        compose.arg[w] = pack_word(c, block, buffer, elements, w);
-    }
-    uint32_t value = words == 1 ? compose.arg[0] : vy_ssa_append(c->ssa, block, compose);
-    vy_ins store = {.op = VY_SSA_STORE_WIDE,
-                    .type = VYRE_TYPE_VOID,
-                    .ref = buffer,
-                    .arg = {c->rounds[round], value},
-                    .loc = c->from->ins.data[c->plan->store_of[buffer]].loc};
-    (void)vy_ssa_append(c->ssa, block, store);
+    vy_wide wide = {buffer, c->plan->lanes, c->rounds[round],
+                    c->from->ins.data[c->plan->store_of[buffer]].loc};
+    (void)vy_wide_store(c->ssa, block, c->ssa->blocks.data[block].last, &wide,
+                        &c->stored[vy_make_place_of(buffer, round * c->plan->lanes)]);
 }
 
 /* ---- As a whole ------------------------------------------------------------------------------ */

@@ -2,10 +2,10 @@
  * does not change before, stores at gid.x that leave a value of every element, and atomics of one
  * place. Reads the form alone. */
 #include "codegen/passes/coarsen_parts.h"
+#include "codegen/passes/wide.h"
 
 /* Of all copies together: more costs registers, and such bodies do not wait for memory. */
 #define MAX_INSTRUCTIONS 2048u
-#define WIDE_SIZE        16u
 
 /* What a value is made of. */
 enum {
@@ -309,16 +309,6 @@ static void count_access(finder *f, uint32_t index)
     }
 }
 
-/* Bytes of an element that may be part of a wide access, or 0. */
-static uint32_t stream_size(const vyre_program *program, uint32_t buffer)
-{
-    vyre_type type = (vyre_type)program->buffers.data[buffer].type;
-    uint32_t size = vyre_type_size(type);
-    bool is_whole = vy_type_components(type) == 1 || size == 8;
-    return program->buffers.data[buffer].mode != VYRE_BUFFER_SHARED && is_whole && size <= 8 ? size
-                                                                                             : 0;
-}
-
 /* Loads go to the beginning: nothing may have been stored before them, and others' elements are
  * nobody's to read. */
 static bool can_load(const buffer_use *use)
@@ -376,16 +366,16 @@ static void find_streams(finder *f)
     uint32_t most = 0;
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         const buffer_use *use = &f->uses[b];
-        uint32_t size = can_load(use) || can_store(f, b) ? stream_size(program, b) : 0;
+        uint32_t size = can_load(use) || can_store(f, b) ? vy_wide_element_size(program, b) : 0;
         most = size > most ? size : most;
     }
     if (!most) {
         return;
     }
-    plan->lanes = WIDE_SIZE / most;
+    plan->lanes = VY_WIDE_SIZE / most;
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         const buffer_use *use = &f->uses[b];
-        if (stream_size(program, b) * plan->lanes < sizeof(uint32_t)) {
+        if (vy_wide_element_size(program, b) * plan->lanes < sizeof(uint32_t)) {
             continue;
         }
         plan->is_loaded[b] = can_load(use);

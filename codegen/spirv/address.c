@@ -72,7 +72,7 @@ uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell)
         const vy_buffer *buffer = &program->buffers.data[i];
         if (buffer->mode != VYRE_BUFFER_SHARED && buffer->binding == slot &&
             vy_emit_buffer_cell(emitter, i) != cell) {
-            return &emitter->wide_slots[slot];
+            return &emitter->wide_slots[slot * VY_CELL_COUNT + cell];
         }
     }
     return &emitter->slots[slot];

@@ -88,7 +88,7 @@ static bool init_body_tables(vy_emitter *emitter, const vy_ssa *ssa, uint32_t se
     emitter->last_labels = table_of(emitter, ssa->blocks.count);
     emitter->edge_words = table_of(emitter, ssa->phi_edges.count);
     emitter->arrays = table_of(emitter, ssa->arrays.count);
-    emitter->wide_slots = table_of(emitter, program->binding_count);
+    emitter->wide_slots = table_of(emitter, VY_CELL_COUNT * program->binding_count);
     emitter->lengths = table_of(emitter, program->binding_count);
     emitter->signed_lengths = table_of(emitter, program->binding_count);
     emitter->params = table_of(emitter, program->param_words);

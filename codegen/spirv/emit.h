@@ -238,7 +238,7 @@ struct vy_emitter {
     vy_loc line;            /* of the last OpLine in this block */
     /* Global things, 0 until used. */
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
-    uint32_t *wide_slots;       /* by slot: likewise, of what coarse segments access as words */
+    uint32_t *wide_slots;       /* by slot and cell: likewise, of what is accessed as words */
     uint32_t *shared;           /* by buffer: variable */
     bool *is_shared_used;       /* by buffer: by the body that was begun last */
     uint32_t *tables;           /* by table: variable */

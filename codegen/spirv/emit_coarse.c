@@ -113,7 +113,7 @@ uint32_t vy_emit_coarse_count(vy_emitter *emitter, uint32_t elements)
 {
     vy_module *m = &emitter->module;
     uint32_t places = 0, each = emitter->options->coarse;
-    if (!each) {
+    if (each <= 1) {
         return elements;
     }
     while (each >> places > 1) {

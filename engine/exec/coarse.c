@@ -5,14 +5,34 @@
 
 /* With fewer, there would be too few invocations to fill a device, or to wait for. */
 #define MIN_ELEMENTS (1u << 18)
-#define ALIGNMENT    16u
+/* Of programs that can tell workgroups, whose invocations keep one element each. With fewer, what
+ * wide accesses save is not worth the words' compiling. */
+#define MIN_INVOCATIONS (1u << 14)
+#define ALIGNMENT       16u
 
-/* The grid lies in x alone, is launched as it is, and known to the host. */
+static uint64_t invocations_of(const vy_job *job)
+{
+    uint64_t plane = (uint64_t)job->shape.elements[0] * job->shape.elements[1];
+    return job->shape.elements[2] && plane > UINT64_MAX / job->shape.elements[2]
+               ? UINT64_MAX
+               : plane * job->shape.elements[2];
+}
+
+/* The grid is launched as it is, and known to the host. */
 static bool has_plain_grid(const vyre_pipeline *p, const vy_job *job)
 {
     const vy_shape *shape = &job->shape;
-    return shape->elements[1] == 1 && shape->elements[2] == 1 && !shape->is_folded &&
-           !shape->is_indirect && !p->has_state && shape->group_total > 0;
+    return !shape->is_folded && !shape->is_indirect && !p->has_state && shape->group_total > 0;
+}
+
+/* Fewer invocations do it: then the grid must lie in x alone. */
+static bool has_several(const vyre_pipeline *p, const vy_kernel_coarse *coarse)
+{
+    bool has = false;
+    for (uint32_t s = 0; s < p->segment_count; s++) {
+        has = has || coarse->elements[s] > 1;
+    }
+    return has;
 }
 
 /* Wide accesses begin where they must. Descriptors that may be bound at other places are for such
@@ -45,16 +65,22 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
         return vy_invalid(diag, "%d is no coarsening. Fix: use a value of vyre_coarsening",
                           (int)asked);
     }
-    bool is_large = asked == VYRE_COARSENING_ALWAYS || job->shape.elements[0] >= MIN_ELEMENTS;
+    bool tells_groups = vy_kernel_workgroup_use(p->kernel) != NULL;
+    bool is_large = asked == VYRE_COARSENING_ALWAYS ||
+                    invocations_of(job) >= (tells_groups ? MIN_INVOCATIONS : MIN_ELEMENTS);
     if (asked == VYRE_COARSENING_NEVER || !is_large || job->is_aliased || job->is_wide ||
         job->is_whole || job->is_persistent || !has_plain_grid(p, job)) {
         return VYRE_OK;
     }
     vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface,
                                          vy_device_joins_coarse(p->device), &coarse, diag);
-    if (code == VYRE_OK && coarse.elements && is_aligned(p, job, coarse.streams)) {
+    if (code != VYRE_OK || !coarse.elements || !is_aligned(p, job, coarse.streams)) {
+        return code;
+    }
+    bool is_line = job->shape.elements[1] == 1 && job->shape.elements[2] == 1;
+    if (is_line || !has_several(p, &coarse)) {
         job->is_coarse = true;
         job->coarse_elements = coarse.elements;
     }
-    return code;
+    return VYRE_OK;
 }

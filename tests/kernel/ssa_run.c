@@ -3,6 +3,7 @@
 #include "codegen/interp/eval.h"
 #include "codegen/kernel.h"
 #include "codegen/passes/edit.h"
+#include "codegen/passes/widen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct invocation {
     uint32_t block, from, ins; /* ins 0: at the block's start */
     bool done;
     uint32_t *values; /* by instruction */
+    uint32_t *words;  /* likewise, four of them: of wide values */
     memory *arrays;   /* by private array */
 } invocation;
 
@@ -82,6 +84,14 @@ static bool make_forms(runner *r)
                 fail(r, r->text);
                 return false;
             }
+        }
+        uint64_t streams = 0;
+        if (!problem && r->params->is_widened) {
+            if (!vy_ssa_widen(&r->forms[s], &streams)) {
+                fail(r, "widening failed");
+                return false;
+            }
+            problem = vy_ssa_verify(&r->forms[s]);
         }
         if (problem) {
             snprintf(r->text, sizeof r->text, "segment %u: %.200s", s, problem);
@@ -279,6 +289,36 @@ static uint32_t access(runner *r, invocation *at, const vy_ins *ins)
     return old;
 }
 
+/* Elements are words here; arg[0] counts blocks of as many as are accessed. */
+static void wide_access(runner *r, const vy_ssa *form, invocation *at, const vy_ins *ins,
+                        uint32_t *words)
+{
+    memory *m = &r->buffers[ins->ref];
+    bool stores = ins->op == VY_SSA_STORE_WIDE;
+    uint8_t type = stores ? form->ins.data[ins->arg[1]].type : ins->type;
+    uint32_t count = vy_type_components((vyre_type)type);
+    uint64_t first = (uint64_t)at->values[ins->arg[0]] * count;
+    if (first + count > m->count) {
+        fail(r, "a wide access is out of bounds");
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (stores) {
+            m->words[first + k] = at->words[4 * (size_t)ins->arg[1] + k];
+        } else {
+            words[k] = m->words[first + k];
+        }
+    }
+    r->report->wide++;
+}
+
+static uint32_t unpack(const runner *r, const invocation *at, const vy_ins *ins)
+{
+    uint32_t word = at->words[4 * (size_t)ins->arg[0] + ins->bits];
+    bool is_bool = r->program->buffers.data[ins->ref].type == VYRE_TYPE_BOOL;
+    return is_bool ? word != 0 : word;
+}
+
 static uint32_t private_access(invocation *at, const vy_ins *ins)
 {
     memory *m = &at->arrays[ins->ref];
@@ -335,6 +375,19 @@ static uint32_t execute(runner *r, const vy_ssa *form, invocation *at, uint32_t 
     case VY_SSA_CANONICAL_NAN:
         value = at->values[ins->arg[0]];
         return (value & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : value;
+    case VY_SSA_LOAD_WIDE:
+    case VY_SSA_STORE_WIDE:
+        wide_access(r, form, at, ins, &at->words[4 * (size_t)(ins - form->ins.data)]);
+        return 0;
+    case VY_SSA_UNPACK:
+        return unpack(r, at, ins);
+    case VY_SSA_PACK:
+        return at->values[ins->arg[0]];
+    case VY_SSA_COMPOSE:
+        for (uint32_t k = 0; k < vy_ssa_operand_count(ins); k++) {
+            at->words[4 * (size_t)(ins - form->ins.data) + k] = at->values[ins->arg[k]];
+        }
+        return 0;
     default:
         return pure(r, form, at, ins);
     }
@@ -432,6 +485,7 @@ static void run_group(runner *r, const vy_ssa *form)
     }
     for (uint32_t l = 0; l < r->volume; l++) {
         lanes[l].values = calloc(form->ins.count, 4);
+        lanes[l].words = calloc(form->ins.count, 16);
         lanes[l].arrays = calloc(form->arrays.count, sizeof *lanes[l].arrays);
         for (uint32_t a = 1; a < form->arrays.count; a++) {
             lanes[l].arrays[a].count = form->arrays.data[a].count;
@@ -458,6 +512,7 @@ static void run_group(runner *r, const vy_ssa *form)
         }
         free(lanes[l].arrays);
         free(lanes[l].values);
+        free(lanes[l].words);
     }
     free(lanes);
 }

@@ -12,6 +12,7 @@
 #include "tests/kernel/shapes.h"
 #include "tests/kernel/ssa_run.h"
 #include "tests/support/generate.h"
+#include "tests/support/neighbours.h"
 #include "vyre/text.h"
 
 #include <stdio.h>
@@ -297,11 +298,98 @@ static void test_ssa_equals_interpreter_for_generated_programs(void **state)
     }
 }
 
+/* ---- Neighbours ------------------------------------------------------------------------------ */
+
+enum { NEIGHBOURS = 83, NEIGHBOUR_SEEDS = 400 };
+
+typedef struct neighbour_memory {
+    uint32_t words[3][NEIGHBOURS], k[8];
+    vyre_host_buffer buffers[4];
+} neighbour_memory;
+
+static void fill_neighbours(neighbour_memory *m, const vyre_kernel *kernel, uint64_t seed)
+{
+    uint32_t state = (uint32_t)seed * 2654435761u + 99;
+    memset(m, 0, sizeof *m);
+    for (uint32_t b = 0; b < 3; b++) {
+        vyre_binding_info info;
+        vyre_kernel_binding(kernel, b, &info);
+        for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+            state = state * 1664525u + 1013904223u;
+            float number = (float)(state >> 20);
+            m->words[b][i] = info.type == VYRE_TYPE_BOOL ? state >> 31 : state >> 24;
+            if (info.type == VYRE_TYPE_F32) {
+                memcpy(&m->words[b][i], &number, sizeof number);
+            }
+        }
+        /* Sometimes not a multiple of what an invocation has. */
+        m->buffers[b] = (vyre_host_buffer){m->words[b], NEIGHBOURS - (uint32_t)seed % 4 * b};
+    }
+    m->buffers[3] = (vyre_host_buffer){m->k, 8};
+}
+
+/* The wide accesses that the form did. */
+static uint64_t check_neighbours(uint64_t seed)
+{
+    static const char *const types[] = {"u32", "u32", "i32", "f32", "bool"};
+    vy_text text;
+    vyre_program *program = NULL;
+    vyre_kernel *kernel = NULL;
+    vyre_diag diag;
+    vyre_interp_report report;
+    ssa_run_report form;
+    neighbour_memory wanted, got;
+    char message[400] = "";
+    uint32_t pass_count = 0;
+    (void)vy_passes_get(&pass_count);
+    vy_text_init(&text, NULL);
+    vy_neighbours_write(&text, seed, types, VY_COUNT_OF(types));
+    if (vyre_program_parse(text.data, text.size, NULL, NULL, &program, &diag) != VYRE_OK ||
+        vyre_kernel_compile(program, NULL, &kernel, &diag) != VYRE_OK) {
+        fail_msg("seed %llu: line %u: %s\n%s", (unsigned long long)seed, diag.line, diag.message,
+                 text.data);
+    }
+    fill_neighbours(&wanted, kernel, seed);
+    fill_neighbours(&got, kernel, seed);
+    vyre_interp_params interp = {.buffers = wanted.buffers, .buffer_count = 4};
+    if (vyre_interp_run(program, &interp, &report, &diag) != VYRE_OK) {
+        fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, diag.message, text.data);
+    }
+    ssa_run_params params = {.buffers = got.buffers,
+                             .groups = {(got.buffers[1].count + 7) / 8, 1, 1},
+                             .pass_count = pass_count,
+                             .is_widened = true};
+    if (!ssa_run(program, &params, &form, message, sizeof message) ||
+        memcmp(wanted.words, got.words, sizeof got.words) != 0 ||
+        memcmp(wanted.k, got.k, sizeof got.k) != 0) {
+        fail_msg("seed %llu: %s\n%s", (unsigned long long)seed,
+                 *message ? message : "other results", text.data);
+    }
+    vyre_kernel_destroy(&kernel);
+    vyre_program_destroy(&program);
+    vy_text_finish(&text);
+    return form.wide;
+}
+
+/* Neighbours that are accessed as one: as one by one, whatever lies between. */
+static void test_widened_forms_equal_interpreter(void **state)
+{
+    (void)state;
+    uint32_t widened = 0;
+    for (uint64_t seed = 1; seed <= NEIGHBOUR_SEEDS; seed++) {
+        widened += check_neighbours(seed) != 0;
+    }
+    print_message("    %u of %u programs had wide accesses\n", (unsigned)widened,
+                  (unsigned)NEIGHBOUR_SEEDS);
+    assert_true(widened > NEIGHBOUR_SEEDS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ssa_equals_interpreter_for_every_shape),
         cmocka_unit_test(test_ssa_equals_interpreter_for_generated_programs),
+        cmocka_unit_test(test_widened_forms_equal_interpreter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
