@@ -24,7 +24,8 @@ typedef struct group {
     /* By lane. */
     uint32_t members[VY_WIDE_LANES]; /* instructions, or 0 */
     uint32_t places[VY_WIDE_LANES];  /* of them in the walk */
-    uint32_t stored;                 /* bits: of a group of loads, stored since it began */
+    uint32_t first;                  /* the least of those */
+    uint32_t stored;                 /* bits: of a group of loads, stored behind its first one */
 } group;
 
 /* What is to be done: `lanes` members of a group. */
@@ -89,8 +90,30 @@ static void join_members(widener *w, const group *g, uint32_t first, uint32_t co
     }
 }
 
+/* Stores that go down, past the first load of a group of the same elements to which others may
+ * still come. */
+static void pass_loads(widener *w, const group *stores)
+{
+    uint32_t last = 0, members = 0;
+    for (uint32_t k = 0; k < stores->lanes; k++) {
+        last = stores->members[k] && stores->places[k] > last ? stores->places[k] : last;
+        members |= stores->members[k] ? 1u << k : 0;
+    }
+    for (uint32_t g = 0; g < w->open_count; g++) {
+        group *loads = &w->open[g];
+        if (!loads->is_store && loads->buffer == stores->buffer && loads->first < last &&
+            loads->base.offset == stores->base.offset &&
+            vy_linear_has_terms_of(&loads->base, &stores->base)) {
+            loads->stored |= members;
+        }
+    }
+}
+
 static void close_group(widener *w, uint32_t at)
 {
+    if (w->open[at].is_store) {
+        pass_loads(w, &w->open[at]);
+    }
     join_members(w, &w->open[at], 0, w->open[at].lanes);
     w->open_count--;
     memmove(&w->open[at], &w->open[at + 1], (w->open_count - at) * sizeof w->open[at]);
@@ -156,8 +179,11 @@ static void add(widener *w, uint32_t index, const vy_linear *linear, uint32_t la
             close_group(w, 0);
             at--;
         }
-        w->open[at] =
-            (group){.buffer = ins->ref, .lanes = lanes, .is_store = is_store, .base = base};
+        w->open[at] = (group){.buffer = ins->ref,
+                              .lanes = lanes,
+                              .is_store = is_store,
+                              .base = base,
+                              .first = w->place};
         w->open_count++;
     }
     group *g = &w->open[at];
@@ -237,7 +263,7 @@ static uint32_t put(widener *w, uint32_t block, uint32_t *after, vy_ins ins)
     return *after;
 }
 
-/* Which wide element, behind `after`. Any member's index says so. */
+/* Which wide element, behind `after`. The index of any member says so that stands before. */
 static uint32_t wide_index(widener *w, const join *j, uint32_t member, uint32_t *after)
 {
     vy_ssa *ssa = w->ssa;
@@ -283,7 +309,7 @@ static void join_stores(widener *w, const join *j)
         values[k] = ssa->ins.data[j->members[k]].arg[1];
         ssa->ins.data[j->members[k]].removed = true;
     }
-    wide.index = wide_index(w, j, j->last, &after);
+    wide.index = wide_index(w, j, j->members[0], &after); /* as of loads, which begin there */
     (void)vy_wide_store(ssa, block, after, &wide, values);
 }
 

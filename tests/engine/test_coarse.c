@@ -8,73 +8,15 @@
 
 #include <cmocka.h>
 
-#include "codegen/kernel.h"
 #include "engine/device/device.h"
-#include "tests/support/differential.h"
+#include "tests/engine/coarse_run.h"
 #include "tests/support/engine_fixture.h"
-#include "tests/support/validate_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LARGE = 1 << 18, STREAM_SEEDS = 150 };
-
-static const vy_mode plain_modes[4] = {
-    {.interface = VYRE_INTERFACE_DESCRIPTOR, .coarse = true},
-    {.interface = VYRE_INTERFACE_ADDRESS, .coarse = true, .resident = true},
-    {.interface = VYRE_INTERFACE_DESCRIPTOR, .coarse = true, .resident = true, .debug = true},
-    {.interface = VYRE_INTERFACE_ADDRESS, .target = VYRE_TARGET_VULKAN_1_2, .coarse = true},
-};
-
-/* What the modules are that a dispatch would take. */
-static void judge_modules(void *unused, vyre_kernel *kernel)
-{
-    bool (*judge)(const uint32_t *, uint32_t, vyre_target, char *, size_t) = vy_validate_words;
-    (void)unused;
-    for (int i = 0; i < 2; i++) {
-        vyre_diag diag;
-        vy_kernel_coarse coarse;
-        vy_variant variant = {.interface = (vyre_interface)i, .is_coarse = true};
-        if (vy_kernel_coarsen(kernel, variant.interface, false, &coarse, &diag) != VYRE_OK) {
-            fail_msg("%s", diag.message);
-        }
-        for (uint32_t s = 0; coarse.elements && s < vyre_kernel_segment_count(kernel); s++) {
-            const uint32_t *words;
-            uint32_t count;
-            char message[1024] = "";
-            if (vy_kernel_variant(kernel, variant, s, &words, &count, &diag) != VYRE_OK) {
-                fail_msg("%s", diag.message);
-            }
-            if (judge && !judge(words, count, VYRE_TARGET_VULKAN_1_3, message, sizeof message)) {
-                fail_msg("%s: %s", vyre_kernel_name(kernel), message);
-            }
-        }
-    }
-}
-
-static const vy_hooks judging = {.kernel = judge_modules};
-
-/* For n elements and buffers of that length; whether it ran coarse, or 2 where the device lacks
- * what the program needs. */
-static int compare(vyre_device *device, const char *text, vy_generated *info, const vy_mode *mode)
-{
-    vy_comparison comparison;
-    vy_compare(device, text, strlen(text), info, mode, &judging, &comparison);
-    if (comparison.verdict != VY_SAME && comparison.verdict != VY_SKIPPED) {
-        fail_msg("%s\n%s", comparison.message, text);
-    }
-    return comparison.verdict == VY_SKIPPED ? 2 : comparison.is_coarse;
-}
-
-static vy_generated info_of(uint32_t n, uint64_t seed)
-{
-    vy_generated info = {.seed = seed, .grid = VY_GRID_OVER};
-    for (uint32_t t = 0; t < VY_GEN_TYPES; t++) {
-        info.lengths[t] = n;
-    }
-    return info;
-}
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
@@ -152,8 +94,8 @@ static void check_row(vyre_device *device, const row *r, uint32_t n, uint64_t se
 {
     char text[2048];
     (void)snprintf(text, sizeof text, HEAD "%s}\n", r->body);
-    vy_generated info = info_of(n, seed);
-    int ran = compare(device, text, &info, &plain_modes[seed % VY_COUNT_OF(plain_modes)]);
+    vy_generated info = coarse_info(n, seed);
+    int ran = coarse_compare(device, text, &info, &coarse_modes[seed % COARSE_MODES]);
     if (ran != (r->is_coarse && n > 0)) {
         fail_msg("%u elements ran %s: %s", (unsigned)n, ran ? "coarse" : "one by one", r->body);
     }
@@ -190,8 +132,8 @@ static void check_type(vyre_device *device, const char *type, uint32_t n)
                        "in b : u8[]\ninout y : %s[]\ninout z : %s[]\ninout c : u8[]\n"
                        "kernel {\n%s}\n",
                        type, type, type, bodies[i]);
-        vy_generated info = info_of(n, n + i);
-        int ran = compare(device, text, &info, &plain_modes[(n + i) % 2]);
+        vy_generated info = coarse_info(n, n + i);
+        int ran = coarse_compare(device, text, &info, &coarse_modes[(n + i) % 2]);
         /* Two bytes are no word. */
         bool is_kept = i == 2 && (strstr(type, "64") || strstr(type, "x2"));
         if (ran != 2 && !is_kept && ran != 1) {
@@ -221,8 +163,8 @@ static void test_coarse_accesses_of_every_type_keep_its_bits(void **state)
                            "program w\ngrid over y\nin x : %s[]\ninout y : %s[]\n"
                            "kernel { y[gid.x] = x[gid.x] }\n",
                            whole[t], whole[t]);
-            vy_generated info = info_of(sizes[s], s);
-            assert_int_equal(compare(device, text, &info, &plain_modes[0]), 0);
+            vy_generated info = coarse_info(sizes[s], s);
+            assert_int_equal(coarse_compare(device, text, &info, &coarse_modes[0]), 0);
         }
     }
     vyre_device_destroy(&device);
@@ -254,12 +196,12 @@ static void test_coarse_dispatches_check_every_length(void **state)
                        "program l\nworkgroup 8\ngrid over y\nin x : u32[]\nin f : f32[]\n"
                        "inout y : u16[]\ninout s : i32[]\ninout t : i16[]\nkernel {\n%s}\n",
                        bodies[i % VY_COUNT_OF(bodies)]);
-        vy_generated info = info_of(n, i);
+        vy_generated info = coarse_info(n, i);
         const uint32_t others[3] = {n, n / 2 + 1, n - 1};
         info.lengths[vy_generate_find_type("u32")] = others[pick % 3];
         info.lengths[vy_generate_find_type("i32")] = others[pick / 3 % 3] + i % 2;
         info.lengths[vy_generate_find_type("f32")] = others[pick / 9 % 3];
-        coarse += compare(device, text, &info, &plain_modes[i % 4]) == 1;
+        coarse += coarse_compare(device, text, &info, &coarse_modes[i % 4]) == 1;
         ran++;
     }
     assert_int_equal(coarse, ran);
@@ -640,11 +582,11 @@ static void test_generated_streams_agree_in_several_elements(void **state)
         write_streams(&text, &random);
         assert_false(text.failed);
         uint32_t n = pick(&random, 3) ? pick(&random, 700) : pick(&random, 40);
-        vy_generated info = info_of(n, seed);
+        vy_generated info = coarse_info(n, seed);
         for (uint32_t t = 0; t < VY_GEN_TYPES; t++) {
             info.lengths[t] = pick(&random, 4) ? n : pick(&random, n + 9);
         }
-        int is_coarse = compare(device, text.data, &info, &plain_modes[seed % 4]);
+        int is_coarse = coarse_compare(device, text.data, &info, &coarse_modes[seed % 4]);
         coarse += is_coarse == 1;
         ran += is_coarse != 2;
         vy_text_finish(&text);

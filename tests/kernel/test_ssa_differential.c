@@ -300,7 +300,7 @@ static void test_ssa_equals_interpreter_for_generated_programs(void **state)
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-enum { NEIGHBOURS = 83, NEIGHBOUR_SEEDS = 400 };
+enum { NEIGHBOURS = 83, NEIGHBOUR_SEEDS = 2000 };
 
 typedef struct neighbour_memory {
     uint32_t words[3][NEIGHBOURS], k[8];

@@ -175,14 +175,33 @@ static void test_coarse_variants_tell_what_they_are(void **state)
         const char *text;
         uint32_t elements[2]; /* by segment; 0: no such words */
         uint64_t streams;
+        bool is_widened[2]; /* as many invocations, and other words */
     } rows[] = {
-        {"program a\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[gid.x + 1] }\n", {0}, 0},
-        {"program b\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[lid.x] }\n", {0}, 0},
-        {"program c\nin x : u32[]\nkernel { }\n", {0}, 0},
+        {"program a\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[gid.x + 1] }\n",
+         {0},
+         0,
+         {false, false}},
+        {"program b\nin x : u32[]\ninout y : u32[]\nkernel { y[gid.x] = x[lid.x] }\n",
+         {0},
+         0,
+         {false, false}},
+        {"program c\nin x : u32[]\nkernel { }\n", {0}, 0, {false, false}},
         {"program d\nin x : u32[]\ninout y : u32[]\n"
          "kernel { y[gid.x] = x[gid.x]\ngrid_sync\nif y[gid.x + 1] > 3 { y[gid.x] = 1 } }\n",
          {4, 1},
-         3},
+         3,
+         {false, false}},
+        /* Neighbours of an invocation, also where it can tell its workgroup. */
+        {"program e\nin x : u32[64]\ninout y : u32[]\nkernel { let i = lid.x / 4 * 4\n"
+         "y[gid.x] = x[i] + x[i + 1]\ngrid_sync\ny[gid.x] = 1 }\n",
+         {1, 1},
+         1,
+         {true, false}},
+        {"program f\nin x : u32[64]\ninout y : u32[]\nkernel { y[gid.x] = y[gid.x] + 1\n"
+         "grid_sync\nlet i = y[gid.x + 1] & 12\ny[gid.x] = x[i] * x[i + 1] }\n",
+         {4, 1},
+         3,
+         {false, true}},
     };
     for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
         vyre_kernel *kernel = compile(rows[i].text, (vyre_kernel_params){0}, all[i % 4]);
@@ -204,7 +223,7 @@ static void test_coarse_variants_tell_what_they_are(void **state)
                                                    &plain, &plain_count, &diag),
                                  VYRE_OK);
                 bool is_same = count == plain_count && memcmp(words, plain, count * 4) == 0;
-                assert_int_equal(is_same, rows[i].elements[s] == 1);
+                assert_int_equal(is_same, rows[i].elements[s] == 1 && !rows[i].is_widened[s]);
             }
         }
         vyre_kernel_destroy(&kernel);

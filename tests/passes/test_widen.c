@@ -122,6 +122,12 @@ static const row rows[] = {
     {"let a = y[i]\ny[i] = a + 1\nlet c = y[i + 1]\ny[i + 1] = c + 1\nlet e = y[i + 2]\n"
      "y[i + 2] = e + 1\nlet g = y[i + 3]\ny[i + 3] = g + 1\n",
      2, 1, 1, 0, 0},
+    /* Joined stores would pass a load that joined loads had moved up. */
+    {"y[i + 3] = p\nlet a = y[i + 2]\ny[i + 2] = a + 1\nk[0] = a + y[i + 3]\n", 2, 0, 1, 2, 1},
+    {"y[i + 3] = p\nlet a = y[i + 2]\ny[i + 2] = a + 1\nlet c = y[i + (p & 7)]\n"
+     "k[0] = a + y[i + 3] + c\n",
+     2, 0, 1, 3, 1},
+    {"y[i + 2] = 5\ny[i + 3] = p\nlet a = y[i + 2]\nk[0] = a + y[i + 3]\n", 2, 1, 1, 0, 1},
     /* A load between stores. */
     {"y[i] = 1\nlet a = y[i]\ny[i + 1] = a\n", 0, 0, 0, 1, 2},
     {"y[i] = 1\nlet a = y[i + 1]\ny[i + 1] = a + 1\n", 2, 0, 1, 1, 0},

@@ -1,6 +1,8 @@
-/* The words of coarse segments: the stored assembly, one access for all elements of a stream, what
- * the memory model and the forms of memory ask for. */
+/* The words of coarse segments, and of those with wide accesses of one invocation: the stored
+ * assembly, one access for all elements of a stream, what the memory model and the forms of memory
+ * ask for. */
 #include "codegen/passes/coarsen_parts.h"
+#include "codegen/passes/widen.h"
 #include "codegen/spirv/spirv.h"
 #include "judge.h"
 #include "vyre/text.h"
@@ -25,6 +27,18 @@ static const char append_text[] =
 static const char narrow_text[] =
     "program narrow\nworkgroup 64\ngrid over y\nin x : i16[]\nin h : f16[]\ninout y : i8[]\n"
     "inout d : f32[]\nkernel { y[gid.x] = i8(x[gid.x])\nd[gid.x] = f32(h[gid.x]) }\n";
+
+/* Four and two neighbours of one binding; it tells workgroups. */
+static const char four_text[] =
+    "program four\nworkgroup 64\nin x : u32[]\ninout y : u32[len(x)]\nkernel {\n"
+    "    let t = wid.x * 64 + lid.x\n    if t < len(x) / 8 {\n        let i = t * 8\n"
+    "        y[i] = x[i] + x[i + 1]\n        y[i + 1] = x[i + 2]\n        y[i + 2] = x[i + 3]\n"
+    "        y[i + 3] = x[i + 6] ^ x[i + 7]\n        y[i + 5] = x[i + 4]\n    }\n}\n";
+static const char small_text[] =
+    "program small\nworkgroup 64\nin b : u8[]\nin h : f16[len(b)]\ninout d : u64[len(b)]\n"
+    "kernel {\n    let t = wid.x * 64 + lid.x\n    if t < len(b) / 4 {\n        let i = t * 4\n"
+    "        d[i + 1] = u64(b[i] + b[i + 1] + b[i + 2] + b[i + 3])\n"
+    "        d[i] = u64(h[i + 3] + h[i + 2] + h[i + 1] + h[i])\n    }\n}\n";
 
 typedef struct made {
     vyre_program *program;
@@ -56,13 +70,17 @@ static made make_joined(const char *text, vyre_target target, vyre_interface int
     }
     vy_ssa_access(&ssa, &access);
     assert_true(vy_ssa_coarsen(&ssa, aggregate != 0, &m.coarse));
+    if (!m.coarse.elements) {
+        assert_true(vy_ssa_widen(&ssa, &m.coarse.streams));
+        m.coarse.elements = m.coarse.streams ? 1 : 0;
+    }
     assert_null(vy_ssa_verify(&ssa));
     const vy_spirv_options options = {.target = target,
                                       .interface = interface,
                                       .aggregate = aggregate,
                                       .reconvergence = aggregate ? VYRE_RECONVERGENCE_MAXIMAL
                                                                  : VYRE_RECONVERGENCE_NONE,
-                                      .agnostic = true,
+                                      .agnostic = vy_program_is_workgroup_agnostic(m.program, NULL),
                                       .coarse = m.coarse.elements,
                                       .entry_name = "main",
                                       .module_writes = access.writes};
@@ -98,6 +116,9 @@ static void test_coarse_words_match_stored_assembly(void **state)
         {map_text, "coarse_map.vulkan12", VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_DESCRIPTOR},
         {odd_text, "coarse_odd.address", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS},
         {narrow_text, "coarse_narrow", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR},
+        {four_text, "widen_four", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR},
+        {four_text, "widen_four.address", VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_ADDRESS},
+        {small_text, "widen_small", VYRE_TARGET_VULKAN_1_2, VYRE_INTERFACE_DESCRIPTOR},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made m = make(cases[i].text, cases[i].target, cases[i].interface);
@@ -106,11 +127,11 @@ static void test_coarse_words_match_stored_assembly(void **state)
     }
 }
 
-static uint32_t vector_of_four(const made *m)
+static uint32_t vector_of(const made *m, uint32_t components)
 {
     uint32_t at = 0;
     while ((at = judge_find(m->words, m->count, at, SpvOpTypeVector)) != 0) {
-        if (m->words[at + 3] == 4) {
+        if (m->words[at + 3] == components) {
             return m->words[at + 1];
         }
     }
@@ -124,7 +145,7 @@ static void test_coarse_streams_are_one_access_of_16_bytes(void **state)
     for (int i = 0; i < 2; i++) {
         made m = make(map_text, VYRE_TARGET_VULKAN_1_3,
                       i ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR);
-        uint32_t four = vector_of_four(&m), loads = 0, stores = 0, at = 0;
+        uint32_t four = vector_of(&m, 4), loads = 0, stores = 0, at = 0;
         assert_int_not_equal(four, 0);
         assert_int_equal(m.coarse.elements, 4);
         assert_int_equal(m.coarse.streams, 3);
@@ -179,6 +200,80 @@ static void test_coarse_bindings_have_two_views(void **state)
     finish(&m);
 }
 
+/* Loads of a type, each aligned to so many bytes where it is by an address. */
+static uint32_t count_loads(const made *m, uint32_t type, uint32_t alignment)
+{
+    uint32_t loads = 0, at = 0;
+    while ((at = judge_find(m->words, m->count, at, SpvOpLoad)) != 0) {
+        if (m->words[at + 1] == type) {
+            loads++;
+            assert_int_equal(m->words[at] >> 16, alignment ? 6 : 4);
+            assert_true(!alignment || (m->words[at + 4] == SpvMemoryAccessAlignedMask &&
+                                       m->words[at + 5] == alignment));
+        }
+    }
+    return loads;
+}
+
+/* Stores of values of a type that are composed of words, likewise. */
+static uint32_t count_stores(const made *m, uint32_t type, uint32_t alignment)
+{
+    uint32_t stores = 0, at = 0;
+    while ((at = judge_find(m->words, m->count, at, SpvOpCompositeConstruct)) != 0) {
+        uint32_t store = 0;
+        while ((store = judge_find(m->words, m->count, store, SpvOpStore)) != 0) {
+            if (m->words[at + 1] != type || m->words[store + 2] != m->words[at + 2]) {
+                continue;
+            }
+            stores++;
+            assert_true(!alignment || ((m->words[store + 3] & SpvMemoryAccessAlignedMask) &&
+                                       m->words[store + 4] == alignment));
+        }
+    }
+    return stores;
+}
+
+/* Of seven loads four are one access, and two; of five stores four: the invocations are as many as
+ * ever. */
+static void test_neighbours_are_one_access(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        made m = make(four_text, VYRE_TARGET_VULKAN_1_3,
+                      i ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR);
+        assert_int_equal(m.coarse.elements, 1);
+        assert_int_equal(m.coarse.streams, 3);
+        assert_int_equal(count_loads(&m, vector_of(&m, 4), 16 * i), 1);
+        assert_int_equal(count_loads(&m, vector_of(&m, 2), 8 * i), 1);
+        assert_int_equal(count_stores(&m, vector_of(&m, 4), 16 * i), 1);
+        /* Of the grid: nothing is divided by elements. */
+        assert_int_equal(judge_count(m.words, m.count, SpvOpINotEqual), 0);
+        finish(&m);
+    }
+}
+
+/* A variable for each width that is accessed; all are the same memory, and say so where it is
+ * written. */
+static void test_neighbours_have_a_view_of_each_width(void **state)
+{
+    (void)state;
+    made m = make(four_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR);
+    uint32_t at = 0, views[2] = {0, 0};
+    while ((at = judge_find(m.words, m.count, at, SpvOpVariable)) != 0) {
+        uint32_t id = m.words[at + 2], binding = 0;
+        if (m.words[at + 3] == SpvStorageClassStorageBuffer &&
+            judge_is_decorated(m.words, m.count, id, SpvDecorationBinding, &binding) &&
+            binding < 2) {
+            views[binding]++;
+            assert_int_equal(judge_is_decorated(m.words, m.count, id, SpvDecorationAliased, NULL),
+                             binding == 1);
+        }
+    }
+    assert_int_equal(views[0], 3);
+    assert_int_equal(views[1], 2);
+    finish(&m);
+}
+
 /* The joined atomic, and the one of the loop. */
 static void test_coarse_atomics_are_one_for_all(void **state)
 {
@@ -224,6 +319,8 @@ int main(void)
         cmocka_unit_test(test_coarse_bindings_have_two_views),
         cmocka_unit_test(test_coarse_atomics_are_one_for_all),
         cmocka_unit_test(test_coarse_atomics_return_to_all),
+        cmocka_unit_test(test_neighbours_are_one_access),
+        cmocka_unit_test(test_neighbours_have_a_view_of_each_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

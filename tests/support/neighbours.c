@@ -112,6 +112,8 @@ static void put_between(writer *w, const char *base, uint32_t room)
         vy_text_printf(w->out, "    atomic_add(k[1], 1, acq_rel)\n");
         break;
     case 6:
+    case 8:
+    case 9:
         if (strcmp(w->types[1], "u32") == 0) {
             vy_text_printf(w->out, "    atomic_xor(y[own + %u], u)\n", (unsigned)pick(w, 16));
         }
