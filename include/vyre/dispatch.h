@@ -99,8 +99,8 @@ typedef enum vyre_strategy {
 } vyre_strategy;
 
 /* Whether an invocation does several elements that stand side by side, by accesses of up to 16
- * bytes, where the program cannot tell. Results are the same; old values of atomics are those of
- * some order of the elements, as ever. */
+ * bytes, where the program cannot tell, or accesses its own neighbours so. Results are the same; old
+ * values of atomics are those of some order of the elements, as ever. */
 typedef enum vyre_coarsening {
     VYRE_COARSENING_AUTO,  /* where the grid is large enough to gain by it */
     VYRE_COARSENING_NEVER, /* for measurements */
@@ -201,7 +201,8 @@ typedef struct vyre_report {
     uint32_t descriptor_writes;
     uint32_t recordings, recordings_reused;
     uint64_t spill_size, staging_size, scratch_size, argument_size; /* hidden memory, in bytes */
-    int is_coarse;      /* invocations did several elements each (of a sequence: of some step) */
+    int is_coarse;      /* invocations did several elements each, or accessed neighbours at once (of
+                           a sequence: of some step) */
     int is_folded;      /* the grid was larger than the device launches at once */
     uint32_t groups[3]; /* workgroups of the grid, with `grid from` those that the device made of
                            what it read; zero for sequences, and where no segment runs by it */
