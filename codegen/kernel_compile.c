@@ -3,7 +3,6 @@
 #include "codegen/interp/eval.h"
 #include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
-#include "codegen/passes/coarsen.h"
 #include "codegen/passes/widen.h"
 #include "codegen/spirv/spirv.h"
 
@@ -212,25 +211,26 @@ static vyre_result coarsen(compiler *c)
         return vy_diag_no_memory(c->diag);
     }
     for (uint32_t i = 0; i < module_count(c) && result == VYRE_OK; i++) {
-        vy_coarse *coarse = &c->coarse[i];
-        if (!vy_ssa_coarsen(&c->ssa[i], is_joined, coarse)) {
+        if (!vy_ssa_coarsen_or_widen(&c->ssa[i], is_joined, &c->coarse[i])) {
             return vy_diag_no_memory(c->diag);
         }
         vy_arena_reset(&c->scratch);
-        bool is_widened = !coarse->elements;
-        if (is_widened) {
-            if (!vy_ssa_widen(&c->ssa[i], &coarse->streams)) {
-                return vy_diag_no_memory(c->diag);
-            }
-            vy_arena_reset(&c->scratch);
-            coarse->elements = coarse->streams ? 1 : 0;
-        }
-        if (coarse->elements) {
+        if (c->coarse[i].elements) {
             c->has_words = true;
-            result = verify(c, i, is_widened ? "widen" : "coarsen");
+            result = verify(c, i, "coarsen");
         }
     }
     return result;
+}
+
+/* So that nobody compiles coarse words in vain. */
+static vyre_result find_neighbours(compiler *c, uint32_t segment)
+{
+    bool has = false;
+    bool is_done = vy_ssa_has_neighbours(&c->ssa[segment], &has);
+    vy_arena_reset(&c->scratch);
+    c->kernel->has_neighbours = c->kernel->has_neighbours || has;
+    return is_done ? VYRE_OK : vy_diag_no_memory(c->diag);
 }
 
 /* Words for every segment, or for all of them at once. */
@@ -249,6 +249,9 @@ static vyre_result compile_segments(compiler *c)
         result = build(c, segment);
         if (result == VYRE_OK) {
             result = run_passes(c, segment);
+        }
+        if (result == VYRE_OK && c->kernel && c->kernel->workgroup_use) {
+            result = find_neighbours(c, segment);
         }
     }
     c->has_words = !c->is_coarse;
@@ -610,6 +613,7 @@ static vyre_result compile(compiler *c)
     }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);
+        c->kernel->has_neighbours = c->kernel->is_precompiled;
     }
     if (result == VYRE_OK && !c->kernel->is_precompiled) {
         result = compile_segments(c);

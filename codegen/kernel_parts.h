@@ -79,6 +79,7 @@ struct vyre_kernel {
     vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
+    bool has_neighbours; /* in some segment accesses can be joined (widen.h), or nobody has looked */
     uint32_t binding_count, param_count, param_words, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;

@@ -118,6 +118,10 @@ vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interfac
 {
     *out_coarse = (vy_kernel_coarse){0};
     vy_diag_clear(diag);
+    /* Whoever can tell workgroups does one element: there may be nothing to compile for. */
+    if (kernel->workgroup_use && !kernel->has_neighbours) {
+        return VYRE_OK;
+    }
     vy_word_set *set = NULL;
     vy_variant variant = {.interface = interface, .is_coarse = true, .is_joined = is_joined};
     vyre_result result = get_set(kernel, variant, &set, diag);

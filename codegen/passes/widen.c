@@ -348,21 +348,42 @@ static bool apply(widener *w, uint64_t *out_streams)
     return vy_pass_dce(ssa, NULL);
 }
 
+static bool find(widener *w, vy_ssa *ssa)
+{
+    *w = (widener){.ssa = ssa, .zeros = vy_ssa_low_zeros(ssa)};
+    for (uint32_t b = 1; w->zeros && b < ssa->blocks.count; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            visit(w, i);
+        }
+        close_all(w);
+    }
+    return !ssa->scratch->failed;
+}
+
 bool vy_ssa_widen(vy_ssa *ssa, uint64_t *out_streams)
 {
-    widener w = {.ssa = ssa, .zeros = vy_ssa_low_zeros(ssa)};
+    widener w;
     *out_streams = 0;
-    if (!w.zeros) {
+    return find(&w, ssa) && (!w.joins.count || apply(&w, out_streams));
+}
+
+bool vy_ssa_has_neighbours(vy_ssa *ssa, bool *out_has)
+{
+    widener w;
+    bool is_done = find(&w, ssa);
+    *out_has = w.joins.count > 0;
+    return is_done;
+}
+
+bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
+{
+    if (!vy_ssa_coarsen(ssa, is_joined, out_coarse)) {
         return false;
     }
-    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
-        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
-            visit(&w, i);
-        }
-        close_all(&w);
+    if (out_coarse->elements) {
+        return true;
     }
-    if (ssa->scratch->failed) {
-        return false;
-    }
-    return !w.joins.count || apply(&w, out_streams);
+    bool is_done = vy_ssa_widen(ssa, &out_coarse->streams);
+    out_coarse->elements = out_coarse->streams ? 1 : 0;
+    return is_done;
 }

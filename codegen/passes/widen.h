@@ -3,11 +3,16 @@
 #ifndef VY_WIDEN_H
 #define VY_WIDEN_H
 
-#include "codegen/passes/ssa.h"
+#include "codegen/passes/coarsen.h"
 
 /* Behind all passes. Keeps what the segment does, and its blocks. *out_streams: bindings whose
  * first element must lie at a multiple of 16 bytes; 0: nothing was changed. False: out of memory.
  */
 bool vy_ssa_widen(vy_ssa *ssa, uint64_t *out_streams);
+/* The segment made coarse; where it stays as it was, widened: then `elements` is 1 if anything was
+ * changed. False: out of memory. */
+bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse);
+/* Whether vy_ssa_widen would change anything. False: out of memory. */
+bool vy_ssa_has_neighbours(vy_ssa *ssa, bool *out_has);
 
 #endif

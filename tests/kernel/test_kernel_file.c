@@ -165,6 +165,26 @@ static void expect_equal_variants(const vyre_kernel *a, const vyre_kernel *b)
     }
 }
 
+/* A file has no coarse words, nor says whether there are any. */
+static void expect_equal_coarse(const vyre_kernel *a, const vyre_kernel *b)
+{
+    vy_kernel_coarse x, y;
+    vy_variant variant = {.interface = VYRE_INTERFACE_ADDRESS, .is_coarse = true};
+    assert_int_equal(vy_kernel_coarsen(a, variant.interface, false, &x, NULL), VYRE_OK);
+    assert_int_equal(vy_kernel_coarsen(b, variant.interface, false, &y, NULL), VYRE_OK);
+    assert_int_equal(x.elements != NULL, y.elements != NULL);
+    assert_int_equal(x.streams, y.streams);
+    for (uint32_t i = 0; x.elements && i < vyre_kernel_segment_count(a); i++) {
+        const uint32_t *x_words, *y_words;
+        uint32_t x_count, y_count;
+        assert_int_equal(x.elements[i], y.elements[i]);
+        assert_int_equal(vy_kernel_variant(a, variant, i, &x_words, &x_count, NULL), VYRE_OK);
+        assert_int_equal(vy_kernel_variant(b, variant, i, &y_words, &y_count, NULL), VYRE_OK);
+        assert_int_equal(x_count, y_count);
+        assert_memory_equal(x_words, y_words, x_count * sizeof *x_words);
+    }
+}
+
 static void expect_equal(const vyre_kernel *a, const vyre_kernel *b)
 {
     expect_equal_interfaces(a, b);
@@ -184,6 +204,7 @@ static void expect_round_trip(const vyre_program *program)
     assert_int_equal(vyre_kernel_is_precompiled(loaded), 1);
     expect_equal(direct, loaded);
     expect_equal_variants(direct, loaded);
+    expect_equal_coarse(direct, loaded);
     bytes again = save_one(loaded);
     assert_int_equal(again.size, file.size);
     assert_memory_equal(again.data, file.data, file.size);

@@ -437,20 +437,27 @@ static void test_variant_survives_every_failed_allocation(void **state)
     vyre_kernel_destroy(&direct);
 }
 
-/* Of a body that fills some pieces of memory, with branches and a joined atomic. */
-static void test_coarse_variant_survives_every_failed_allocation(void **state)
+/* Of a body that fills some pieces of memory, with branches and a joined atomic; or with
+ * neighbours.
+ */
+static void check_coarse_failures(bool has_neighbours)
 {
-    (void)state;
     vy_fail_allocator memory = {0};
     vyre_allocator allocator = vy_fail_allocator_get(&memory);
     vyre_kernel_params params = {.allocator = &allocator};
     vy_text source;
     vy_text_init(&source, NULL);
-    vy_text_printf(&source, "program c\nin x : u32[]\ninout y : u32[]\ninout k : u32[]\n"
-                            "kernel { var a = x[gid.x]\n");
+    vy_text_printf(&source,
+                   "program c\nin x : u32[]\ninout y : u32[]\ninout k : u32[]\nin n : u32[256]\n"
+                   "kernel { var a = x[%s]\n",
+                   has_neighbours ? "wid.x" : "gid.x");
     for (uint32_t i = 0; i < 40; i++) {
         vy_text_printf(&source, " if a %% 3 == %u { a = (a ^ %u) * 7 }\n", (unsigned)i % 3,
                        (unsigned)i);
+        if (has_neighbours) {
+            vy_text_printf(&source, " a = a + n[%u] * n[%u]\n", (unsigned)i * 2,
+                           (unsigned)i * 2 + 1);
+        }
     }
     vy_text_printf(&source, " if a > 5 { atomic_add(k[0], a) }\n y[gid.x] = a }\n");
     size_t n = 1;
@@ -474,12 +481,19 @@ static void test_coarse_variant_survives_every_failed_allocation(void **state)
         assert_int_equal(vy_kernel_coarsen(kernel, VYRE_INTERFACE_ADDRESS, false, &coarse, &diag),
                          VYRE_OK);
         assert_non_null(coarse.elements);
-        assert_int_equal(coarse.elements[0], 4);
+        assert_int_equal(coarse.elements[0], has_neighbours ? 1 : 4);
         vyre_kernel_destroy(&kernel);
         assert_int_equal(memory.live_blocks, 0);
     }
     assert_true(n > 6);
     vy_text_finish(&source);
+}
+
+static void test_coarse_variant_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    check_coarse_failures(false);
+    check_coarse_failures(true);
 }
 
 static void test_program_lives_as_long_as_its_kernels(void **state)

@@ -69,11 +69,7 @@ static made make_joined(const char *text, vyre_target target, vyre_interface int
         assert_true(passes[p].run(&ssa, &context));
     }
     vy_ssa_access(&ssa, &access);
-    assert_true(vy_ssa_coarsen(&ssa, aggregate != 0, &m.coarse));
-    if (!m.coarse.elements) {
-        assert_true(vy_ssa_widen(&ssa, &m.coarse.streams));
-        m.coarse.elements = m.coarse.streams ? 1 : 0;
-    }
+    assert_true(vy_ssa_coarsen_or_widen(&ssa, aggregate != 0, &m.coarse));
     assert_null(vy_ssa_verify(&ssa));
     const vy_spirv_options options = {.target = target,
                                       .interface = interface,
