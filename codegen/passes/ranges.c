@@ -9,6 +9,7 @@
  * dominator tree each: what a branch says holds in the blocks below it, and is taken back when the
  * walk leaves them. What an index of a `for` is follows from its own branch; that it never falls
  * below its first value, from the sum that cannot wrap. */
+#include "codegen/passes/linear.h"
 #include "codegen/passes/ranges_parts.h"
 
 #include <string.h>
@@ -266,6 +267,19 @@ static void bound_by_first(const vy_ranges *r, uint32_t phi, const vy_known *fir
     (void)vy_known_meet(k, &by, width);
 }
 
+/* Which bits are zero round the loop, the rounds do not find: they begin with anything. */
+static void keep_low_zeros(const vy_ranges *r, uint32_t index, vy_known *k)
+{
+    const vy_ins *ins = vy_ranges_get(r, index);
+    uint32_t width = vy_ranges_width(ins->type), zeros = r->low_zeros[index];
+    if (zeros == 0 || !vy_ranges_is_integer(ins->type)) {
+        return;
+    }
+    vy_known by = vy_known_anything(width);
+    by.zeros |= vy_known_mask(zeros);
+    (void)vy_known_meet(k, &by, width);
+}
+
 static vy_known of_phi(vy_ranges *r, uint32_t index)
 {
     const vy_ins *ins = vy_ranges_get(r, index);
@@ -289,6 +303,7 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
     if (has_back) {
         k = phi->has_back ? vy_known_join(&first, &phi->back) : anything;
         bound_by_first(r, index, &first, &k);
+        keep_low_zeros(r, index, &k);
     }
     phi->has_back = false;
     return k;
@@ -489,7 +504,8 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
     (void)context;
     vy_ranges r = {.ssa = ssa, .count = ssa->ins.count};
     uint32_t phis, rounds = count_rounds(ssa, &phis);
-    if (!allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
+    r.low_zeros = vy_ssa_low_zeros(ssa);
+    if (!r.low_zeros || !allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
         return false;
     }
     find_lengths(&r);

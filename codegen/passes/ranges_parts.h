@@ -54,6 +54,7 @@ typedef struct vy_ranges {
     uint32_t count;        /* instructions when the pass began */
     vy_known *known;       /* by instruction: at this point of the walk */
     uint8_t *fits;         /* by instruction: VY_FITS_* of sums and differences */
+    uint8_t *low_zeros;    /* by instruction: vy_ssa_low_zeros */
     uint32_t *facts_about; /* by instruction: last fact + 1 */
     VY_VEC(vy_order_fact) facts;
     VY_VEC(vy_range_undo) undos;

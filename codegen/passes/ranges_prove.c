@@ -100,13 +100,18 @@ static bool prove_by_facts(vy_proof *p, uint32_t value, bool strict, uint32_t de
     return false;
 }
 
-/* Of value + 1: it is at most what the value is less than, and does not wrap. */
-static bool prove_next(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
+/* Of value + 1: it is at most what the value is less than, and does not wrap. Of value + by, where
+ * both are multiples of more than `by`: it is less than that, too. */
+static bool prove_next(vy_proof *p, uint32_t value, uint64_t by, bool strict, uint32_t depth)
 {
     uint32_t at = p->r->facts_about[value];
-    for (uint32_t n = 0; at && n < MAX_FACTS; n++) {
+    uint64_t zeros = p->r->known[value].zeros;
+    for (uint32_t n = 0; at && by && n < MAX_FACTS; n++) {
         const vy_order_fact *fact = &p->r->facts.data[at - 1];
-        if (fact->strict && prove(p, fact->other, strict, depth)) {
+        uint64_t both = zeros & p->r->known[fact->other].zeros;
+        bool is_below = by <= (both ^ (both + 1)) >> 1; /* the lowest bits, which are 0 */
+        if (fact->strict && (is_below || by == 1) &&
+            prove(p, fact->other, strict && !is_below, depth)) {
             return true;
         }
         at = fact->before;
@@ -184,8 +189,8 @@ static uint32_t terms_of(const vy_ranges *r, uint32_t value, uint32_t terms[MAX_
 }
 
 /* Tiles: of a sum t * n + rest where t < bound / n and rest < n. Then t * n <= bound - n, and
- * nothing wraps. */
-static bool prove_in_tile(vy_proof *p, uint32_t value, uint32_t depth)
+ * nothing wraps. t * n alone, if not less, is at most the bound where t <= bound / n. */
+static bool prove_in_tile(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
 {
     const vy_ranges *r = p->r;
     uint32_t terms[MAX_TERMS], count = terms_of(r, value, terms);
@@ -202,7 +207,7 @@ static bool prove_in_tile(vy_proof *p, uint32_t value, uint32_t depth)
         vy_proof q = {r, p->bound, p->steps};
         q.bound.divisor = factor;
         q.bound.least /= factor;
-        bool is_proved = prove(&q, times, true, depth);
+        bool is_proved = prove(&q, times, strict || rest, depth);
         p->steps = q.steps;
         if (is_proved) {
             return true;
@@ -259,7 +264,8 @@ static bool prove_by_operands(vy_proof *p, uint32_t value, bool strict, uint32_t
         return prove(p, x, strict, depth) ||
                prove(p, y, strict && !vy_known_is_not_zero(ky), depth);
     case VYRE_OP_ADD:
-        return is_literal(r, y, 1) && prove_next(p, x, strict, depth);
+        return vy_ranges_get(r, y)->op == VYRE_OP_LITERAL &&
+               prove_next(p, x, vy_ranges_get(r, y)->bits, strict, depth);
     case VYRE_OP_SUB_SAT:
         return !is_signed && prove(p, x, strict, depth);
     case VYRE_OP_SUB:
@@ -289,7 +295,7 @@ static bool prove(vy_proof *p, uint32_t value, bool strict, uint32_t depth)
     }
     return prove_by_facts(p, value, strict, depth - 1) ||
            prove_by_operands(p, value, strict, depth - 1) ||
-           (p->bound.divisor == 1 && prove_in_tile(p, value, depth - 1));
+           (p->bound.divisor == 1 && prove_in_tile(p, value, strict, depth - 1));
 }
 
 bool vy_ranges_is_below(const vy_ranges *r, uint32_t value, vy_bound bound, bool strict)

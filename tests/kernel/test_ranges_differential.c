@@ -356,6 +356,49 @@ static void tiles(writer *w)
                    (unsigned)next(w, 8));
 }
 
+/* Multiples of a number below something, and places behind them, which are neighbours. */
+static void multiples(writer *w)
+{
+    static const char *const of[] = {"y", "w", "z"};
+    const char *buffer = of[next(w, VY_COUNT_OF(of))];
+    uint32_t shift = 1 + next(w, 3), size = 1u << shift, first = w->made++, end = w->made++;
+    vy_text_printf(&w->text, "let v%u = ", (unsigned)first);
+    put(w, "(");
+    unsigned_expr(w, 1);
+    vy_text_printf(&w->text, next(w, 2) ? ") * %u\n" : ") / %u * 8\n", (unsigned)size);
+    vy_text_printf(&w->text, "let v%u = ", (unsigned)end);
+    bool is_loop = next(w, 2) != 0;
+    switch (next(w, is_loop ? 3 : 4)) { /* the last one may be too large to go up to */
+    case 0:
+        vy_text_printf(&w->text, "len(%s) / %u * %u\n", buffer, (unsigned)size, (unsigned)size);
+        break;
+    case 1:
+        vy_text_printf(&w->text, "len(%s) & %u\n", buffer, (unsigned)(0u - size));
+        break;
+    case 2:
+        vy_text_printf(&w->text, "min(len(%s) & 0xfffffff8, k << %u)\n", buffer, (unsigned)shift);
+        break;
+    default:
+        vy_text_printf(&w->text, "len(%s) - %u\n", buffer, (unsigned)next(w, 9));
+        break;
+    }
+    uint32_t at = first;
+    if (is_loop) {
+        at = w->made++;
+        vy_text_printf(&w->text, "for v%u in v%u .. v%u step %u {\n", (unsigned)at, (unsigned)first,
+                       (unsigned)end, (unsigned)(size * (1 + next(w, 2)) + (next(w, 4) == 0)));
+    } else {
+        vy_text_printf(&w->text, "if v%u %s v%u {\n", (unsigned)at,
+                       next(w, 4) ? "<" : "<=", (unsigned)end);
+    }
+    for (uint32_t i = 2 + next(w, 4); i > 0; i--) {
+        vy_text_printf(&w->text, "%s[v%u + %u] %s %s[v%u + %u]\n", buffer, (unsigned)at,
+                       (unsigned)next(w, size + 1), next(w, 2) ? "+=" : "=",
+                       of[next(w, VY_COUNT_OF(of))], (unsigned)at, (unsigned)next(w, size + 1));
+    }
+    put(w, "}\n");
+}
+
 static void store(writer *w)
 {
     static const char *const places[] = {"y", "w", "m", "z"};
@@ -381,7 +424,7 @@ static void store(writer *w)
 
 static void statement(writer *w)
 {
-    uint32_t kind = next(w, w->depth < 4 ? 11 : 4);
+    uint32_t kind = next(w, w->depth < 4 ? 12 : 4);
     bool is_signed = next(w, 4) == 0;
     if (kind == 0) {
         uint32_t names = w->names;
@@ -413,6 +456,8 @@ static void statement(writer *w)
         while_loop(w);
     } else if (kind == 10) {
         tiles(w);
+    } else if (kind == 11) {
+        multiples(w);
     } else {
         count_down(w);
     }
@@ -503,6 +548,7 @@ static uint64_t check_seed(uint64_t seed, bool has_narrow)
         bool right = ssa_run(program, &params, &reports[0], message, sizeof message);
         params.buffers = got.buffers;
         params.pass_count = pass_count;
+        params.is_widened = round % 2 == 1;
         right = right && ssa_run(program, &params, &reports[1], message, sizeof message);
         if (!right || memcmp(wanted.y, got.y, sizeof got.y) != 0 ||
             memcmp(wanted.z, got.z, sizeof got.z) != 0) {

@@ -107,6 +107,14 @@ static void test_ranges_drops_what_is_known(void **state)
          "if k <= len(y) / 8 { y[k * 8] = 3 }\nif k < len(y) / 8 + 1 { y[k * 8] = 4 }\n"
          "let i = n[0]\nif i < i32(len(y)) / 8 { y[i * 8] = 5 }\n"
          "if k < min(len(y) / 8, 9) { y[k * 8 + 7] = 6 }"},
+        /* Multiples below one; each second store of a pair may lie behind the end. */
+        {"ranges_multiples",
+         "let m = len(y) & 0xfffffffc\n"
+         "for i in gid.x * 4 .. m step 8 { y[i + 3] = 1 y[i + 4] = 2 }\n"
+         "let e = len(y) / 8 * 8\nlet a = k * 8\nif a < e { y[a + 7] = 3 y[a + 8] = 4 }\n"
+         "let c = k * 4\nif c < e { y[c + 3] = 5 y[c + 4] = 6 }\n"
+         "if k < e { y[k] = 7 y[k + 1] = 8 }\nif c <= m { y[k] = 9 y[c + 1] = 10 }\n"
+         "if k <= len(y) / 8 { if c < a { y[c + 1] = 11 }\nif c < a + 4 { y[c + 1] = 12 } }"},
         {"ranges_shifts", "y[0] = (k << (gid.x & 7)) + (k >> gid.x)\n"
                           "y[1] = rotate_left(k, gid.x % 32)"},
         {"ranges_divisors", "y[0] = k / (gid.x | 1) + k % max(gid.x, 2) + k / gid.x\n"

@@ -189,6 +189,11 @@ static void test_neighbours_are_joined_in_bounds_alone(void **state)
         {"let i = gid.x * 4\nif i < len(x) {\n" FOUR("x") SUM "}\n", 0, 0, 0, 4, 1},
         {"let i = gid.x * 4\nlet j = i + 3\nif j < len(x) {\n" FOUR("x") SUM "}\n", 1, 1, 0, 0, 1},
         {"let i = gid.x * 4\nlet j = i + 1\nif j < len(x) {\n" FOUR("x") SUM "}\n", 1, 1, 0, 2, 1},
+        {"let i = gid.x * 4\nif i < len(x) / 4 * 4 {\n" FOUR("x") SUM "}\n", 1, 1, 0, 0, 1},
+        {"let i = gid.x * 4\nif i + 4 <= len(x) {\n" FOUR("x") SUM "}\n", 0, 0, 0, 4, 1},
+        {"for i in gid.x * 4 .. len(x) & 0xfffffffc step 256 {\n" FOUR("x") SUM "}\n", 1, 1, 0, 0,
+         1},
+        {"for i in gid.x * 4 .. len(x) step 256 {\n" FOUR("x") SUM "}\n", 0, 0, 0, 4, 1},
         {"let i = gid.x * 2\nlet j = i + 3\nif j < len(x) {\n" FOUR("x") SUM "}\n", 1, 1, 0, 2, 1},
         {"let i = gid.x\nlet j = i + 3\nif j < len(x) {\n" FOUR("x") SUM "}\n", 0, 0, 0, 4, 1},
         {"let i = gid.x * 4\nlet j = i + 3\nif j < len(y) {\n"
