@@ -188,6 +188,26 @@ static uint32_t fold_right_bool(folder *f, vy_ins *ins, uint32_t x, uint32_t rig
     }
 }
 
+/* Whether a bool that was made a number is that number: it, or its opposite. */
+static uint32_t fold_flag(folder *f, vy_ins *ins, uint32_t x, uint64_t bits)
+{
+    const vy_ins *cast = get(f, x);
+    bool compares = ins->op == VYRE_OP_EQ || ins->op == VYRE_OP_NE;
+    if (!compares || bits > 1 || cast->op != VYRE_OP_CAST ||
+        get(f, cast->arg[0])->type != VYRE_TYPE_BOOL) {
+        return 0;
+    }
+    uint32_t flag = cast->arg[0];
+    if ((ins->op == VYRE_OP_EQ) == (bits == 1)) {
+        return flag;
+    }
+    ins->op = VYRE_OP_NOT;
+    ins->arg[0] = flag;
+    ins->arg[1] = 0;
+    f->changed = f->again = true;
+    return 0;
+}
+
 static uint32_t fold_binary(folder *f, vy_ins *ins)
 {
     uint32_t x = ins->arg[0], y = ins->arg[1];
@@ -206,7 +226,11 @@ static uint32_t fold_binary(folder *f, vy_ins *ins)
     if (!is_literal(f, y)) {
         return 0;
     }
-    return type == VYRE_TYPE_BOOL ? fold_right_bool(f, ins, x, y) : fold_right(f, ins, x, y);
+    if (type == VYRE_TYPE_BOOL) {
+        return fold_right_bool(f, ins, x, y);
+    }
+    uint32_t flag = fold_flag(f, ins, x, get(f, y)->bits);
+    return flag ? flag : fold_right(f, ins, x, y);
 }
 
 /* Twice is none at all. */

@@ -52,6 +52,13 @@ static void test_fold_computes_literals(void **state)
 static void test_fold_knows_identities(void **state)
 {
     (void)state;
+    expect_fold("b[0] = u32(k < 9) != 0", VYRE_OP_LT, 0);
+    expect_fold("b[0] = 1i == i32(k < 9)", VYRE_OP_LT, 0);
+    expect_fold("b[0] = u32(k < 9) == 0", VYRE_OP_NOT, 0);
+    expect_fold("b[0] = u32(k < 9) != 1", VYRE_OP_NOT, 0);
+    expect_fold("b[0] = u32(k < 9) != 2", VYRE_OP_NE, 0);
+    expect_fold("b[0] = u32(k < 9) > 0", VYRE_OP_GT, 0);
+    expect_fold("b[0] = u32(r) != 0", VYRE_OP_NE, 0);
     expect_fold("y[0] = k + 0", VYRE_OP_PARAM, 0);
     expect_fold("y[0] = 0 + k", VYRE_OP_PARAM, 0);
     expect_fold("y[0] = k * 1", VYRE_OP_PARAM, 0);
