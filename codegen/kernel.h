@@ -70,7 +70,7 @@ typedef struct vy_variant {
     bool is_coarse;
     /* Of coarse ones: what elements append lies side by side across the lanes of a subgroup, by the
      * subgroup operations basic, ballot and arithmetic. The same words where the kernel was not
-     * compiled for maximal reconvergence, or appends nothing. */
+     * compiled for maximal reconvergence, appends nothing, or can tell workgroups. */
     bool is_joined;
     /* One module of all segments, as segment 0, for workgroups that stay: of the address form, for
      * kernels that vy_kernel_persistent_hindrance lets pass. */
@@ -80,10 +80,11 @@ typedef struct vy_variant {
  * destroyed. Thread-safety: safe. */
 vyre_result vy_kernel_variant(const vyre_kernel *kernel, vy_variant variant, uint32_t segment,
                               const uint32_t **out_words, uint32_t *out_count, vyre_diag *diag);
-/* What coarse words are: of grids of one dimension in x, without overlaps of what is written. */
+/* What coarse words are: without overlaps of what is written, and of grids of one dimension in x
+ * unless all elements are 1. */
 typedef struct vy_kernel_coarse {
-    const uint32_t *elements; /* by segment: that an invocation does, 1 or more; NULL: all are 1,
-                                 and there are no such words */
+    const uint32_t *elements; /* by segment: that an invocation does, 1 or more, of which neighbours
+                                 may be accessed at once; NULL: there are no such words */
     uint64_t streams;         /* bindings whose addresses must be multiples of 16 bytes */
 } vy_kernel_coarse;
 /* Of the variant with that interface and is_joined; both have the same of them. Compiled on first

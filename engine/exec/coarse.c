@@ -18,14 +18,15 @@ static uint64_t invocations_of(const vy_job *job)
                : plane * job->shape.elements[2];
 }
 
-/* The grid is launched as it is, and known to the host. */
+/* The grid lies in x alone, is launched as it is, and known to the host: so fewer invocations may
+ * do it. */
 static bool has_plain_grid(const vyre_pipeline *p, const vy_job *job)
 {
     const vy_shape *shape = &job->shape;
-    return !shape->is_folded && !shape->is_indirect && !p->has_state && shape->group_total > 0;
+    return shape->elements[1] == 1 && shape->elements[2] == 1 && !shape->is_folded && !p->has_state;
 }
 
-/* Fewer invocations do it: then the grid must lie in x alone. */
+/* Whether fewer invocations do it in some segment. */
 static bool has_several(const vyre_pipeline *p, const vy_kernel_coarse *coarse)
 {
     bool has = false;
@@ -68,8 +69,10 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
     bool tells_groups = vy_kernel_workgroup_use(p->kernel) != NULL;
     bool is_large = asked == VYRE_COARSENING_ALWAYS ||
                     invocations_of(job) >= (tells_groups ? MIN_INVOCATIONS : MIN_ELEMENTS);
+    bool is_known = !job->shape.is_indirect && job->shape.group_total > 0;
+    bool is_plain = has_plain_grid(p, job);
     if (asked == VYRE_COARSENING_NEVER || !is_large || job->is_aliased || job->is_wide ||
-        job->is_whole || job->is_persistent || !has_plain_grid(p, job)) {
+        job->is_whole || job->is_persistent || !is_known || (!is_plain && !tells_groups)) {
         return VYRE_OK;
     }
     vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface,
@@ -77,8 +80,7 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
     if (code != VYRE_OK || !coarse.elements || !is_aligned(p, job, coarse.streams)) {
         return code;
     }
-    bool is_line = job->shape.elements[1] == 1 && job->shape.elements[2] == 1;
-    if (is_line || !has_several(p, &coarse)) {
+    if (is_plain || !has_several(p, &coarse)) {
         job->is_coarse = true;
         job->coarse_elements = coarse.elements;
     }

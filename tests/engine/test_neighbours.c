@@ -254,6 +254,78 @@ static void test_neighbours_begin_at_multiples_of_16_bytes(void **state)
     engine_release(&p);
 }
 
+/* The device decides how many passes run, and the flag is no neighbour of anything. */
+static void test_neighbours_are_joined_in_fixpoints(void **state)
+{
+    memory *m = *state;
+    NEED_OPEN(m->device);
+    enum { N = 64 * 4 * 3 + 2 };
+    static const char text[] =
+        "program f\nworkgroup 64\ninout y : u32[]\nscratch more : u32[4]\n"
+        "fixpoint 50 until more\nkernel {\n let t = wid.x * 64 + lid.x\n"
+        " if t < len(y) / 4 {\n  let i = t * 4\n  let a = y[i + 1]\n  let b = y[i + 3]\n"
+        "  y[i] = y[i + 2] ^ b\n  y[i + 1] = a + 1\n  y[i + 2] = a ^ b\n"
+        "  y[i + 3] = min(b + 1, 9)\n  if b < 9 { more[0] = 1 more[1] = 5 }\n }\n}\n";
+    engine_program p = engine_build(m->device, text);
+    uint32_t *model = calloc(N, sizeof *model), passes = 0;
+    assert_non_null(model);
+    for (bool more = true; more; passes++) {
+        more = false;
+        for (uint32_t i = 0; i + 4 <= N; i += 4) {
+            uint32_t a = model[i + 1], b = model[i + 3];
+            model[i] = model[i + 2] ^ b;
+            model[i + 1] = a + 1;
+            model[i + 2] = a ^ b;
+            model[i + 3] = b + 1 < 9 ? b + 1 : 9;
+            more = more || b < 9;
+        }
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        const vyre_binding bindings[2] = {engine_host_inout(m->y, N), {.kind = VYRE_BINDING_NONE}};
+        vyre_dispatch_params params = engine_params(bindings, 2);
+        params.groups[0] = 3;
+        params.strategy = VYRE_STRATEGY_REPLAY;
+        params.coarsening = i ? VYRE_COARSENING_NEVER : VYRE_COARSENING_ALWAYS;
+        memset(m->y, 0, N * sizeof *m->y);
+        vyre_report report = must_dispatch(&p, &params);
+        assert_int_equal(report.is_coarse, !i);
+        assert_int_equal(report.passes, passes);
+        assert_memory_equal(m->y, model, N * sizeof *model);
+    }
+    free(model);
+    engine_release(&p);
+}
+
+/* More workgroups than the device launches in a dimension. */
+static void test_neighbours_are_joined_in_folded_grids(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    enum { N = 64 * 4 * 13 + 3 };
+    layer.max_groups = 4;
+    memory m = {.device = engine_open(1)};
+    m.x = calloc(N, sizeof *m.x);
+    m.y = calloc(N, sizeof *m.y);
+    assert_true(m.x && m.y);
+    for (uint32_t i = 0; i < N; i++) {
+        m.x[i] = i * 2654435761u;
+    }
+    engine_program p = build_fours(&m, "64", "wid.x * 64 + lid.x", VYRE_BINDINGS_AUTO);
+    const vyre_binding bindings[2] = {engine_host_in(m.x, N), engine_host_inout(m.y, N)};
+    vyre_dispatch_params params = engine_params(bindings, 2);
+    params.groups[0] = 13;
+    params.coarsening = VYRE_COARSENING_ALWAYS;
+    vyre_report report = must_dispatch(&p, &params);
+    assert_int_equal(report.is_coarse, 1);
+    assert_int_equal(report.is_folded, 1);
+    assert_int_equal(report.groups[0], 13);
+    check_fours(m.x, m.y, N);
+    engine_release(&p);
+    engine_close(&m.device);
+    free(m.x);
+    free(m.y);
+}
+
 /* Of what overlaps nothing is joined: a store in between might be the same element's. */
 static void test_neighbours_in_overlaps_are_accessed_one_by_one(void **state)
 {
@@ -299,6 +371,10 @@ int main(int argc, char **argv)
                                         close_memory),
         cmocka_unit_test_setup_teardown(test_neighbours_begin_at_multiples_of_16_bytes, open_memory,
                                         close_memory),
+        cmocka_unit_test_setup_teardown(test_neighbours_are_joined_in_fixpoints, open_memory,
+                                        close_memory),
+        cmocka_unit_test_setup_teardown(test_neighbours_are_joined_in_folded_grids, engine_reset,
+                                        engine_nothing_alive),
         cmocka_unit_test_setup_teardown(test_neighbours_in_overlaps_are_accessed_one_by_one,
                                         open_memory, close_memory),
     };

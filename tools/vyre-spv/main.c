@@ -54,8 +54,8 @@ static const vy_option options[] = {
      "join atomics of one place within subgroups, for devices with maximal\n"
      "reconvergence (kernel files: words with and without)"},
     {"--coarse", OPTION_COARSE, NULL,
-     "the words for large grids, where an invocation does several elements,\n"
-     "of segments that have such"},
+     "the words for large grids, where an invocation does several elements\n"
+     "or accesses neighbours at once, of segments that have such"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
