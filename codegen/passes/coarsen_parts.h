@@ -12,8 +12,8 @@
 /* How many elements an invocation does at most, all powers of two. Segments that only read streams
  * and join: fewer atomics, more loads at once; by rounds of 16 bytes of the widest stream. Those
  * whose joined atomics' old values are used keep what they have read until these are there. */
-#define VY_COARSE_MOST         64u
-#define VY_COARSE_ROUNDS       16u
+#define VY_COARSE_MOST         128u
+#define VY_COARSE_ROUNDS       32u
 #define VY_COARSE_MOST_RETURNS 32u
 
 typedef enum vy_coarse_role {

@@ -162,7 +162,7 @@ static const fault address_faults[] = {
      VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},
     {"high word of another address", WORDS, CONSTANT, 0, 0, 0, 3, 1, VYRE_TARGET_VULKAN_1_3, false,
      "", "let x = in_u32[gid.x]\n" OUT},
-    {"address of the first parameters", WORDS, CONSTANT, 0, 0, 0, 8, 6, VYRE_TARGET_VULKAN_1_3,
+    {"address of the first parameters", WORDS, CONSTANT, 0, 0, 0, 10, 6, VYRE_TARGET_VULKAN_1_3,
      false, "", "let x = in_u32[gid.x]\n" OUT},
     {"logical addressing", WORDS, WORD, SpvOpMemoryModel, 0, 0, 1, SpvAddressingModelLogical,
      VYRE_TARGET_VULKAN_1_3, false, "", "let x = in_u32[gid.x]\n" OUT},

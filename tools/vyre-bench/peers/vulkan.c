@@ -330,8 +330,15 @@ static vyre_result bind_memory(peer *p, peer_memory where, peer_buffer *out, vyr
                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryRequirements needs;
     p->vk.vkGetBufferMemoryRequirements(p->device, out->buffer, &needs);
+    /* Of the device's own: twice as fast for accesses all over a buffer (NVIDIA H200). */
+    VkMemoryDedicatedAllocateInfo dedicated = {.sType =
+                                                   VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+                                               .pNext = has_address(where) ? &flags : NULL,
+                                               .buffer = out->buffer};
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                 .pNext = has_address(where) ? &flags : NULL,
+                                 .pNext = is_own               ? (const void *)&dedicated
+                                          : has_address(where) ? &flags
+                                                               : NULL,
                                  .allocationSize = needs.size};
     /* What the host reads lies in cached memory where there is such. */
     VkMemoryPropertyFlags best =
