@@ -5,7 +5,7 @@
 #define VY_BIND_H
 
 #include "engine/exec/instance.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 
 /* Whether dispatches of the pipeline need it. */
 bool vy_binder_needs(const vyre_pipeline *pipeline, vy_set_kind set);

@@ -2,7 +2,7 @@
 #include "engine/exec/instance.h"
 
 #include "engine/exec/bind.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 #include "engine/exec/strategy.h"
 #include "engine/memory/mover.h"
 #include "engine/pipeline/limits.h"

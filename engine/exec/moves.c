@@ -3,7 +3,7 @@
 #include "engine/exec/moves.h"
 
 #include "engine/exec/bind.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 
 #include <string.h>
 

@@ -87,10 +87,11 @@ static uint32_t power_below(uint32_t value)
 /* Dispatches of a few workgroups take the device about 2 us, skipped or not, and the host about 10
  * to look and to submit (NVIDIA H200). One of many workgroups counts as several, also when skipped.
  *
- * Of a fixpoint of n dispatches in chunks of c, the ends of chunks take about 8 us times n / c, and
- * what is skipped in vain, half a chunk and the one ahead, 3 us times c. The sum is least where c
- * is about 1.6 sqrt(n); measured, 4 sqrt(n) is as good and submits less. */
-#define CHUNK_SQUARE     16u
+ * Of a fixpoint of n dispatches in chunks of c, the ends of chunks take about 13 us times n / c (a
+ * submission alone 8), and what is skipped in vain, half a chunk and the one ahead, 1.4 us for each
+ * dispatch of it. The sum is least where c is about 2.5 sqrt(n); powers of two from 1.7 to 3.5
+ * times the root are taken. */
+#define CHUNK_SQUARE     12u
 #define FIRST_DISPATCHES 2u
 #define LEAST_DISPATCHES 8u
 #define ALONE_DISPATCHES 12u

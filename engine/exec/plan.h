@@ -137,8 +137,9 @@ void vy_plan_meetings(const vy_execution *executions, uint32_t count, const vy_t
 /* How many passes of so many dispatches a chunk holds: at least 1. */
 uint32_t vy_chunk_passes(uint32_t execution_count);
 /* The passes of the chunk that begins at that pass of a fixpoint with `until`, if the limit allows:
- * growing with the root of those before, but enough that the host, which looks when a chunk ends, is back
- * before the next one does. Behind convergence what is left of a chunk and the next one only skip.
+ * growing with the root of those before, but enough that the host, which looks when a chunk ends,
+ * is back before the next one does. Behind convergence what is left of a chunk and the next one
+ * only skip.
  */
 uint32_t vy_chunk_ladder(uint32_t pass, uint32_t execution_count, uint64_t group_count);
 /* Whether the next chunk is submitted while that one runs. The first ones end so soon that skipping

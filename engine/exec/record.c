@@ -2,7 +2,7 @@
  */
 #include "engine/exec/bind.h"
 #include "engine/exec/coarse.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 #include "engine/exec/run.h"
 
 #include <string.h>
@@ -191,7 +191,7 @@ static void record_grid(recorder *r)
 {
     vyre_device *device = r->pipeline->device;
     const vy_instance *in = r->instance;
-    const vy_judge *kernel = &vy_runs_kernels(device)->grids[in->choice.interface];
+    const vy_own_kernel *kernel = &vy_runs_kernels(device)->grids[in->choice.interface];
     begin_label(r, "vyre grid");
     bind(r, kernel->pipeline, kernel->layout.pipeline, VY_SET_GRID, in->grid_offset);
     device->vk.vkCmdDispatch(r->commands, 1, 1, 1);
@@ -204,7 +204,7 @@ static void record_move(recorder *r, const vy_command *command)
     vyre_device *device = r->pipeline->device;
     bool is_fill = command->kind == VY_COMMAND_FILL;
     vy_engine_kernels *kernels = vy_runs_kernels(device);
-    const vy_judge *move = is_fill ? &kernels->fill : &kernels->copy;
+    const vy_own_kernel *move = is_fill ? &kernels->fill : &kernels->copy;
     begin_label(r, is_fill ? "vyre fill" : "vyre copy");
     for (uint32_t i = 0; i < vy_move_pieces(command->size); i++) {
         uint64_t rest = command->size - i * VY_MOVE_SIZE;
@@ -322,13 +322,13 @@ void vy_record_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, VkComman
     }
     vyre_interface interface = in->choice.interface;
     const struct {
-        const vy_judge *kernel;
+        const vy_own_kernel *kernel;
         vy_set_kind set;
     } others[] = {{p->grid_from >= 0 ? &kernels->grids[interface] : NULL, VY_SET_GRID},
                   {has_moves ? &kernels->fill : NULL, VY_SET_PROGRAM},
                   {has_moves ? &kernels->copy : NULL, VY_SET_PROGRAM}};
     for (size_t i = 0; i < VY_COUNT_OF(others); i++) {
-        const vy_judge *other = others[i].kernel;
+        const vy_own_kernel *other = others[i].kernel;
         if (other) {
             vy_cmd_barrier(device, commands, &between);
             bind(&r, other->pipeline, other->layout.pipeline, others[i].set, 0);

@@ -9,7 +9,7 @@
 #define VY_REPLAY_H
 
 #include "engine/exec/bind.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 
 /* A chunk in flight. */
 typedef struct vy_flight {

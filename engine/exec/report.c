@@ -1,6 +1,6 @@
 /* What a dispatch left behind, read from memory that was copied back. */
 #include "engine/exec/instance.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The engine's fill, copy and gather kernels as transfers use them (engine/memory/mover.h). */
 #include "engine/exec/bind.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 #include "engine/exec/run.h"
 #include "engine/memory/mover.h"
 
@@ -85,9 +85,9 @@ static void record(vyre_device *device, const vy_move *move, const vy_move_set *
                    uint32_t offset, VkCommandBuffer commands, VkPipeline *bound)
 {
     vy_engine_kernels *kernels = vy_runs_kernels(device);
-    const vy_judge *kernel = move->table    ? &kernels->gather
-                             : move->source ? &kernels->copy
-                                            : &kernels->fill;
+    const vy_own_kernel *kernel = move->table    ? &kernels->gather
+                                  : move->source ? &kernels->copy
+                                                 : &kernels->fill;
     uint32_t groups[3];
     if (*bound != kernel->pipeline) {
         *bound = kernel->pipeline;

@@ -1,6 +1,6 @@
 /* Warm-up: drivers that compile at the first dispatch do so at one of no workgroups too. */
 #include "engine/exec/bind.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 #include "engine/exec/run.h"
 
 static vyre_result run_empty(vyre_pipeline *p, vy_instance *in, bool has_moves, vyre_diag *diag)

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* The grid of a program with `grid from`: engine/exec/judge.h. */
+/* The grid of a program with `grid from`: engine/exec/own_kernels.h. */
 const uint32_t *vy_kernel_grid_descriptor(uint32_t *out_word_count);
 const uint32_t *vy_kernel_grid_address(uint32_t *out_word_count);
 static inline const uint32_t *vy_kernel_grid(vyre_interface interface, uint32_t *out_word_count)

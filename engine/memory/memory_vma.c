@@ -137,8 +137,8 @@ static VkResult bind_memory(vy_memory *m, vy_memory_kind kind, uint32_t type, vy
     VmaAllocation made = NULL;
     VmaAllocationInfo result_info = {0};
     VkResult result = allocate_for(m, &info, block->buffer, &made, &result_info);
-    if (result == VK_ERROR_TOO_MANY_OBJECTS &&
-        info.flags & VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT) {
+    /* There may be room in those that are shared. */
+    if (goes_on(result) && info.flags & VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT) {
         info.flags &= ~(VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
         result = allocate_for(m, &info, block->buffer, &made, &result_info);
     }

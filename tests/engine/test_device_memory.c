@@ -157,6 +157,29 @@ static void test_full_device_memory_falls_back_by_name(void **state)
     }
 }
 
+/* From 1 MiB on; where no more allocations may be made they share those that are there. */
+static void test_large_buffers_have_dedicated_memory(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    layer_reset();
+    vyre_device *device = engine_open(1);
+    vyre_buffer small = must_make(device, MIB - 4, VYRE_BUFFER_DEVICE_ONLY);
+    uint32_t dedicated = layer_dedicated_memories();
+    vyre_buffer large = must_make(device, MIB, VYRE_BUFFER_DEVICE_ONLY);
+    assert_int_equal(layer_dedicated_memories(), dedicated + 1);
+    uint32_t all = layer.max_allocations = layer_memories();
+    vyre_buffer other = must_make(device, MIB, VYRE_BUFFER_DEVICE_ONLY);
+    assert_int_equal(layer_dedicated_memories(), dedicated + 1);
+    assert_int_equal(layer_memories(), all);
+    layer.max_allocations = 0;
+    must_destroy(device, &large);
+    assert_int_equal(layer_dedicated_memories(), dedicated);
+    must_destroy(device, &small);
+    must_destroy(device, &other);
+    engine_close(&device);
+}
+
 static vyre_device *open_limited(layer_heaps heaps, uint64_t memory_limit)
 {
     vyre_device_params params;
@@ -560,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_placement_orders_types),
         cmocka_unit_test(test_placement_leaves_room_in_a_small_window),
         T(test_full_device_memory_falls_back_by_name),
+        T(test_large_buffers_have_dedicated_memory),
         T(test_memory_limit_refuses_with_figures),
         T(test_budget_is_asked_before_the_driver),
         T(test_idle_staging_is_evicted),

@@ -1,7 +1,7 @@
 /* The address form does what the descriptor form does: both are run on the host, invocation by
  * invocation, on copies of the same memory. And the engine's own kernels that have only it. */
 #include "codegen/kernel.h"
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 #include "engine/kernels/kernels.h"
 #include "tests/support/generate.h"
 #include "tests/support/machine.h"

@@ -121,6 +121,9 @@ uint32_t layer_descriptors(void);
 void layer_clear_calls(void);
 /* vkCreate*, vkAllocate* less vkDestroy*, vkFree*, of everything. */
 int32_t layer_alive(void);
+/* Allocations of device memory that live, and those of them that are dedicated to a buffer. */
+uint32_t layer_memories(void);
+uint32_t layer_dedicated_memories(void);
 /* Flush and invalidate ranges that are not multiples of the atom, maps of memory that cannot be
  * mapped, and command buffers submitted to a family that is not their pool's. */
 uint32_t layer_bad_ranges(void);

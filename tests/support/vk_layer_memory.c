@@ -14,7 +14,7 @@ typedef struct memory {
     VkDevice device;
     uint64_t size;
     uint32_t heap;
-    bool is_mappable;
+    bool is_mappable, is_dedicated;
     unsigned char *mapped; /* the device's copy, mapped by the layer; NULL: cannot be */
     unsigned char *shadow; /* the host's copy, where it is another */
 } memory;
@@ -161,6 +161,20 @@ static bool has_room(uint32_t heap, uint64_t size)
 
 /* The layer maps everything that the device can map once, itself: it reads argument blocks, and
  * the engine's maps are parts of it or of the shadow. */
+uint32_t layer_memories(void)
+{
+    return memory_count;
+}
+
+uint32_t layer_dedicated_memories(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < memory_count; i++) {
+        count += memories[i].is_dedicated;
+    }
+    return count;
+}
+
 static void note_memory(VkDevice device, VkDeviceMemory handle, const VkMemoryAllocateInfo *info)
 {
     if (memory_count == MAX_MEMORIES) {
@@ -173,6 +187,10 @@ static void note_memory(VkDevice device, VkDeviceMemory handle, const VkMemoryAl
                   .size = info->allocationSize,
                   .heap = type.heapIndex,
                   .is_mappable = type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT};
+    for (const VkBaseInStructure *next = info->pNext; next; next = next->pNext) {
+        m->is_dedicated =
+            m->is_dedicated || next->sType == VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
+    }
     void *mapped = NULL;
     bool can = (is_mappable_really && !layer.no_peeking) || m->is_mappable;
     if (can && layer_below.vkMapMemory &&

@@ -1,6 +1,6 @@
 /* The engine's kernels as pipelines, and their parameter blocks; the words come from
  * engine/kernels/. */
-#include "engine/exec/judge.h"
+#include "engine/exec/own_kernels.h"
 
 #include "engine/exec/bind.h"
 #include "engine/exec/run.h"
@@ -15,13 +15,13 @@ bool vy_engine_kernels_init(vy_engine_kernels *k)
     return k->has_mutex;
 }
 
-static void destroy(vyre_device *device, vy_judge *judge)
+static void destroy(vyre_device *device, vy_own_kernel *kernel)
 {
-    if (judge->pipeline) {
-        device->vk.vkDestroyPipeline(device->device, judge->pipeline, NULL);
+    if (kernel->pipeline) {
+        device->vk.vkDestroyPipeline(device->device, kernel->pipeline, NULL);
     }
-    vy_layout_destroy(device, &judge->layout);
-    *judge = (vy_judge){.pipeline = VK_NULL_HANDLE};
+    vy_layout_destroy(device, &kernel->layout);
+    *kernel = (vy_own_kernel){.pipeline = VK_NULL_HANDLE};
 }
 
 void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
@@ -40,7 +40,7 @@ void vy_engine_kernels_finish(vyre_device *device, vy_engine_kernels *k)
 
 /* `binding_count`: in the descriptor forms, the parameter block last. */
 static vyre_result make(vyre_device *device, const vy_binder *binder, const vy_shader *shader,
-                        uint32_t binding_count, vy_judge *out, vyre_diag *diag)
+                        uint32_t binding_count, vy_own_kernel *out, vyre_diag *diag)
 {
     if (out->pipeline) {
         return VYRE_OK;

@@ -2,8 +2,8 @@
  * which reads what the program's `grid from` names; and fills, copies and gathers of memory that
  * recorded commands must not name. They are made once for a device. Here too: the words of a
  * dispatch's state. */
-#ifndef VY_JUDGE_H
-#define VY_JUDGE_H
+#ifndef VY_OWN_KERNELS_H
+#define VY_OWN_KERNELS_H
 
 #include "engine/pipeline/pipeline.h"
 
@@ -37,16 +37,16 @@ static inline uint32_t vy_state_passes(uint32_t pass)
 #define VY_GATHER_BLOCK_WORDS 40u
 
 /* What is made for each way of binding. */
-typedef struct vy_judge {
+typedef struct vy_own_kernel {
     vy_layout layout;
     VkPipeline pipeline;
-} vy_judge;
+} vy_own_kernel;
 
 typedef struct vy_engine_kernels {
     vy_mutex mutex;
     bool has_mutex;
-    vy_judge grids[VY_INTERFACES];
-    vy_judge fill, copy, gather; /* the address form alone */
+    vy_own_kernel grids[VY_INTERFACES];
+    vy_own_kernel fill, copy, gather; /* the address form alone */
 } vy_engine_kernels;
 
 bool vy_engine_kernels_init(vy_engine_kernels *kernels);
