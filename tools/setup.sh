@@ -154,6 +154,7 @@ have_program glslangValidator|glslang-tools|glslang
 have_validation|vulkan-validationlayers|the Vulkan validation layers
 have_header cmocka.h|libcmocka-dev|cmocka
 have_header mpfr.h|libmpfr-dev|MPFR
+have_program dot|graphviz|graphviz
 EOF
 }
 

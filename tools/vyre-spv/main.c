@@ -24,6 +24,7 @@ enum {
     OPTION_STATS,
     OPTION_REQUIRES,
     OPTION_DUMP,
+    OPTION_GRAPH,
     OPTION_DEBUG,
     OPTION_OPT,
     OPTION_AGGREGATE,
@@ -49,6 +50,9 @@ static const vy_option options[] = {
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
     {"--dump-after", OPTION_DUMP, "PASS",
      "print the SSA form of every segment after that pass, or after all"},
+    {"--graph", OPTION_GRAPH, "FILE",
+     "draw segments, buffers, hazards and barriers: .svg by graphviz's dot,\n"
+     "else text for it; -: print that"},
     {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
     {"--aggregate", OPTION_AGGREGATE, NULL,
      "join atomics of one place within subgroups, for devices with maximal\n"
@@ -153,6 +157,12 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
             return vy_tool_usage(err, "vyre-spv", "there is no pass '%.100s'", value);
         }
         break;
+    case OPTION_GRAPH:
+        c->graph = value;
+        if (!value[0]) {
+            return usage_of(err, "--graph", "a file", value);
+        }
+        break;
     case OPTION_VERSION:
         fprintf(out, "vyre-spv %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -250,7 +260,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .dump = c->dump_after ? print_dump : NULL,
                                  .dump_user = out};
     vyre_result result = vy_source_parse(&in->source, diag);
-    if (result == VYRE_OK && c->format == FORMAT_TEXT) {
+    if (result == VYRE_OK && c->format == FORMAT_TEXT && !c->graph) {
         return VYRE_OK;
     }
     if (result == VYRE_OK) {
@@ -285,10 +295,10 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 static vyre_result take_module(const command *c, input *in, vyre_diag *diag)
 {
     if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug ||
-        c->coarse) {
+        c->coarse || c->graph) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "this file is SPIR-V already. Fix: leave out --format text or kernel, "
-                           "--dump-after, -g and --coarse, which need a program");
+                           "--dump-after, -g, --coarse and --graph, which need a program");
     }
     in->modules = calloc(1, sizeof *in->modules);
     if (!in->modules) {
@@ -460,6 +470,9 @@ static int inspect(const command *c, const input *in, FILE *out, FILE *err)
     if (c->requirements && print_requirements(in, out, &diag) != VYRE_OK) {
         code = vy_tool_fail(err, &diag, c->file, NULL, 0);
     }
+    if (c->graph && write_graph(in->kernel, c->graph, out, &diag) != VYRE_OK) {
+        code = vy_tool_fail(err, &diag, c->file, NULL, 0);
+    }
     return code;
 }
 
@@ -514,7 +527,7 @@ static int run(command *c, input *in, FILE *out, FILE *err)
     if (result != VYRE_OK) {
         return vy_tool_fail(err, &diag, c->file, NULL, 0);
     }
-    bool inspects = c->validate || c->stats || c->requirements;
+    bool inspects = c->validate || c->stats || c->requirements || c->graph;
     code = inspects ? inspect(c, in, out, err) : VY_EXIT_OK;
     if (c->format == FORMAT_NONE && (inspects || c->dump_after)) {
         return code;

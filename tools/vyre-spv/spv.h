@@ -16,7 +16,7 @@ typedef enum format {
 
 typedef struct command {
     const char *file, *out;
-    const char *dump_after;
+    const char *dump_after, *graph;
     format format;
     uint32_t segment; /* UINT32_MAX: all */
     vyre_target target;
@@ -62,6 +62,20 @@ vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag);
 vyre_result validate(const module *m, vyre_target target, vyre_diag *diag);
 /* Runs the program spirv-opt -O and takes its words. Errors: IO where there is none. */
 vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
+
+/* Runs a program that lies in PATH; arguments end in NULL. Its exit code, 127: there is none such,
+ * -1: it did not run to its end. */
+int run_program(const char *const *arguments);
+/* A folder of its own for temporary files, and away with it and the file in it. Errors: IO. */
+vyre_result make_folder(char *out_path, size_t size, vyre_diag *diag);
+void remove_folder(const char *path, const char *file);
+
+/* ---- Graph (graph.c) ------------------------------------------------------------------------- */
+
+/* The program as text for graphviz. */
+void draw_graph(const vyre_kernel *kernel, vy_text *out);
+/* To a file, drawn where its name ends in .svg; '-': to `out`. Errors: IO. */
+vyre_result write_graph(const vyre_kernel *kernel, const char *path, FILE *out, vyre_diag *diag);
 
 /* ---- Forms (write.c) ------------------------------------------------------------------------- */
 

@@ -132,10 +132,8 @@ vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
 
 /* ---- spirv-opt ------------------------------------------------------------------------------- */
 
-/* The exit code, or -1. 127: there is no such program. */
-static int run_optimiser(const char *target, const char *from, const char *to)
+int run_program(const char *const *arguments)
 {
-    const char *arguments[] = {"spirv-opt", "-O", target, from, "-o", to, NULL};
     pid_t child = fork();
     if (child == 0) {
         execvp(arguments[0], (char *const *)arguments);
@@ -148,6 +146,26 @@ static int run_optimiser(const char *target, const char *from, const char *to)
     return WEXITSTATUS(status);
 }
 
+vyre_result make_folder(char *path, size_t size, vyre_diag *diag)
+{
+    const char *base = getenv("TMPDIR");
+    int length = snprintf(path, size, "%s/vyre-spv.XXXXXX", base ? base : "/tmp");
+    if (length < 0 || (size_t)length >= size || !mkdtemp(path)) {
+        return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
+                           "no temporary folder can be made. Fix: set TMPDIR to a folder that can "
+                           "be written");
+    }
+    return VYRE_OK;
+}
+
+void remove_folder(const char *path, const char *file)
+{
+    char name[320];
+    snprintf(name, sizeof name, "%s/%s", path, file);
+    (void)unlink(name);
+    (void)rmdir(path);
+}
+
 static vyre_result run_on_files(module *m, vyre_target target, const char *from, const char *to,
                                 vyre_diag *diag)
 {
@@ -155,9 +173,15 @@ static vyre_result run_on_files(module *m, vyre_target target, const char *from,
     if (result != VYRE_OK) {
         return result;
     }
-    int code = run_optimiser(target == VYRE_TARGET_VULKAN_1_2 ? "--target-env=vulkan1.2"
-                                                              : "--target-env=vulkan1.3",
-                             from, to);
+    const char *arguments[] = {"spirv-opt",
+                               "-O",
+                               target == VYRE_TARGET_VULKAN_1_2 ? "--target-env=vulkan1.2"
+                                                                : "--target-env=vulkan1.3",
+                               from,
+                               "-o",
+                               to,
+                               NULL};
+    int code = run_program(arguments);
     if (code != 0) {
         return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
                            code == 127 ? "--opt needs the program spirv-opt, which was not found. "
@@ -190,18 +214,14 @@ static vyre_result run_on_files(module *m, vyre_target target, const char *from,
 vyre_result optimise(module *m, vyre_target target, vyre_diag *diag)
 {
     char folder[256], from[280], to[280];
-    const char *base = getenv("TMPDIR");
-    int length = snprintf(folder, sizeof folder, "%s/vyre-spv.XXXXXX", base ? base : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder)) {
-        return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
-                           "no temporary folder can be made. Fix: set TMPDIR to a folder that can "
-                           "be written");
+    vyre_result result = make_folder(folder, sizeof folder, diag);
+    if (result != VYRE_OK) {
+        return result;
     }
     snprintf(from, sizeof from, "%s/in.spv", folder);
     snprintf(to, sizeof to, "%s/out.spv", folder);
-    vyre_result result = run_on_files(m, target, from, to, diag);
+    result = run_on_files(m, target, from, to, diag);
     (void)unlink(from);
-    (void)unlink(to);
-    (void)rmdir(folder);
+    remove_folder(folder, "out.spv");
     return result;
 }
