@@ -178,6 +178,27 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     set_tests_properties(host-renderer PROPERTIES LABELS install TIMEOUT 300)
 endif()
 
+# examples/NAME with a script tools/cmake/examples/NAME.cmake: built against one install for all of
+# them, run, and looked at.
+if(VYRE_BUILD_EXAMPLES AND vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
+    file(GLOB scripts CONFIGURE_DEPENDS tools/cmake/examples/*.cmake)
+    foreach(name IN ITEMS install LISTS scripts)
+        cmake_path(GET name STEM name)
+        add_test(NAME example-${name}
+            COMMAND ${CMAKE_COMMAND} -DEXAMPLE=${name} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+                -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+                -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+                -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-example.cmake)
+        set_tests_properties(example-${name} PROPERTIES LABELS examples TIMEOUT 300
+            ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+        if(name STREQUAL "install")
+            set_tests_properties(example-${name} PROPERTIES FIXTURES_SETUP vyre-installed)
+        else()
+            set_tests_properties(example-${name} PROPERTIES FIXTURES_REQUIRED vyre-installed)
+        endif()
+    endforeach()
+endif()
+
 if(TARGET example-tiles)
     add_test(NAME tiles COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
         -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-tiles.cmake)
