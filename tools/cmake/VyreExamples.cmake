@@ -1,5 +1,6 @@
 # examples/NAME.c and examples/NAME/*.c: programs of a user, so with the public library alone (and
-# the Vulkan loader where it is found). A folder with a CMakeLists.txt is a project of its own.
+# the Vulkan loader where it is found). A folder with a CMakeLists.txt is a project of its own;
+# examples/embed is also built as a part of this one.
 
 function(vyre_example name)
     add_executable(example-${name} ${ARGN})
@@ -29,3 +30,5 @@ foreach(folder IN LISTS folders)
         endif()
     endif()
 endforeach()
+
+add_subdirectory(examples/embed)

@@ -14,11 +14,13 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT vyre-vk-targets NAMESPACE vyre:: DESTINATION ${vyre_cmake_dir})
 configure_package_config_file(tools/cmake/vyre-vk-config.cmake.in
     "${vyre_config_dir}/vyre-vk-config.cmake" INSTALL_DESTINATION ${vyre_cmake_dir}
-    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DATADIR)
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DATADIR
+        CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file("${vyre_config_dir}/vyre-vk-config-version.cmake"
     COMPATIBILITY SameMajorVersion)
 install(FILES "${vyre_config_dir}/vyre-vk-config.cmake"
-    "${vyre_config_dir}/vyre-vk-config-version.cmake" DESTINATION ${vyre_cmake_dir})
+    "${vyre_config_dir}/vyre-vk-config-version.cmake" tools/cmake/VyreAddKernel.cmake
+    DESTINATION ${vyre_cmake_dir})
 
 # Relative to where the file lies, so that an installed tree can be moved.
 file(RELATIVE_PATH vyre_pc_prefix "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")

@@ -187,6 +187,7 @@ if(VYRE_BUILD_EXAMPLES AND vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE
         add_test(NAME example-${name}
             COMMAND ${CMAKE_COMMAND} -DEXAMPLE=${name} -DBINARY_DIR=${PROJECT_BINARY_DIR}
                 -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+                -DCXX_COMPILER=${CMAKE_CXX_COMPILER}
                 -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
                 -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-example.cmake)
         set_tests_properties(example-${name} PROPERTIES LABELS examples TIMEOUT 300

@@ -1,6 +1,7 @@
 # tools/vyre-NAME/*.c: one executable each, with all layers and tools/common/*.c. vyre-bench has peers
 # beside: peers/*.c, shaders by glslang, and vyre-bench-cuda, another executable, by nvcc; and programs
-# of shaders/ as arrays.
+# of shaders/ as arrays. Without VYRE_BUILD_TOOLS there is vyre-spv alone, built where something of a
+# project around this one needs it (vyre_add_kernel).
 
 file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
 if(sources)
@@ -19,7 +20,14 @@ foreach(folder IN LISTS folders)
         continue()
     endif()
     cmake_path(GET folder FILENAME name)
-    add_executable(${name} ${sources})
+    if(VYRE_BUILD_TOOLS)
+        add_executable(${name} ${sources})
+        list(APPEND vyre_tools ${name})
+    elseif(name STREQUAL "vyre-spv")
+        add_executable(${name} EXCLUDE_FROM_ALL ${sources})
+    else()
+        continue()
+    endif()
     target_compile_definitions(${name} PRIVATE VYRE_VERSION_STRING="${PROJECT_VERSION}")
     target_link_libraries(${name} PRIVATE vyre::dep::vulkan vyre::dep::volk
         vyre::dep::spirv_headers)
@@ -30,8 +38,10 @@ foreach(folder IN LISTS folders)
     if(name MATCHES "^vyre-(spv|bench)$")
         vyre_link_spirv_tools(${name})
     endif()
-    list(APPEND vyre_tools ${name})
 endforeach()
+if(NOT VYRE_BUILD_TOOLS)
+    return()
+endif()
 if(TARGET vyre-bench AND VYRE_GLSLANG)
     file(GLOB shaders CONFIGURE_DEPENDS tools/vyre-bench/peers/*.comp)
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated/bench")
