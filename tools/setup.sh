@@ -135,6 +135,7 @@ have_validation() {
     done
     return 1
 }
+have_display() { have_program xvfb-run && have_program xauth; }
 have_spirv_tools() { have_program spirv-val && have_header spirv-tools/libspirv.h; }
 
 # Test, package, what it is.
@@ -155,6 +156,9 @@ have_validation|vulkan-validationlayers|the Vulkan validation layers
 have_header cmocka.h|libcmocka-dev|cmocka
 have_header mpfr.h|libmpfr-dev|MPFR
 have_program dot|graphviz|graphviz
+have_header GLFW/glfw3.h|libglfw3-dev|GLFW (for examples/renderer)
+have_header png.h|libpng-dev|libpng (for examples/renderer)
+have_display|xvfb xauth|a display without a screen (to test examples/renderer)
 EOF
 }
 

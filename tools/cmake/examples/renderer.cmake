@@ -1,0 +1,31 @@
+# Without a window: the picture of frame 90, by renderer-check.c; VYRE_UPDATE_GOLDEN=1 writes its
+# reference anew. With one, on a display of its own: resized, closed, and validation silent.
+must_fail("usage:" "${build}/renderer" --headless)
+if(NOT has_device)
+    return()
+endif()
+
+set(picture "${build}/pond.png")
+run("${build}/renderer" --headless --frames 90 --png "${picture}")
+must_match("${output}" "^90 frames\nvalidation [a-z]+, 0 messages\n$")
+set(scripts "${SOURCE_DIR}/tools/cmake/examples")
+run(${C_COMPILER} -std=c11 -o "${build}/renderer-check" "${scripts}/renderer-check.c" -lpng)
+set(write "")
+if("$ENV{VYRE_UPDATE_GOLDEN}" STREQUAL "1")
+    set(write --write)
+endif()
+run("${build}/renderer-check" "${picture}" "${scripts}/renderer-squares.txt" ${write})
+message(STATUS "${output}")
+# The check sees one that is wrong: of another frame.
+run("${build}/renderer" --headless --frames 60 --png "${build}/other.png")
+must_fail("squares differ by up to [1-9][0-9]" "${build}/renderer-check" "${build}/other.png"
+    "${scripts}/renderer-squares.txt")
+
+find_program(XVFB_RUN xvfb-run)
+find_program(XAUTH xauth)
+if(XVFB_RUN AND XAUTH)
+    run("${XVFB_RUN}" -a -s "-screen 0 1280x1024x24" "${build}/renderer" --frames 60 --resize)
+    must_match("${output}" "^60 frames\n([3-9]|[1-9][0-9]) swapchains\nvalidation [a-z]+, 0 messages\n$")
+else()
+    message(STATUS "the window is left out: xvfb and xauth are needed (tools/setup.sh)")
+endif()
