@@ -105,13 +105,13 @@ pack() {
     to=$(mktemp -d) || exit 1
     mkdir -p "$to/$bin" "$to/$build/lib/carried"
     for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run vyre-demo \
-        vyre-bench; do
+        vyre-bench hello embed async renderer renderer-check; do
         [ -x "$bin/$name" ] && names+=("$name")
     done
     for name in "${names[@]}"; do
         strip -o "$to/$bin/$name" "$bin/$name" || exit 1
         ldd "$bin/$name"
-    done | awk '/libcmocka|libmpfr|libgmp/ { print $3 }' | sort -u | while read -r library; do
+    done | awk '/libcmocka|libmpfr|libgmp|libvyre-vk|libglfw|libpng/ { print $3 }' | sort -u | while read -r library; do
         cp "$library" "$to/$build/lib/carried/"
     done
     cp -r "$build/shaders" "$build/CMakeCache.txt" "$to/$build/"
@@ -195,6 +195,13 @@ done
 # The catalogue at sizes that are slow on processors.
 [ -x "$bin/soak_programs" ] && check soak_programs "$bin/soak_programs"
 check examples "$bin/vyre-run" --examples shaders/*.vyre tests/programs/*.vyre
+# Programs of users, and what they print.
+[ -x "$bin/hello" ] && check hello sh -c '"$1" && [ "$("$1")" = "1 4 9 16 25 36 49 64" ]' sh "$bin/hello"
+[ -x "$bin/embed" ] && check embed sh -c '"$1" && "$1" | grep -qx "0 8 28 56 70 56 28 8 0" &&
+    "$1" | grep -qx "nothing was compiled"' sh "$bin/embed"
+[ -x "$bin/async" ] && check async "$bin/async"
+[ -x "$bin/renderer" ] && check renderer sh -c '"$1/renderer" --headless --frames 90 --png "$2" &&
+    "$1/renderer-check" "$2" tools/cmake/examples/renderer-squares.txt' sh "$bin" "$out/pond.png"
 check demo "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}
 if [ -z "$quick" ]; then
     check test_differential "$bin/test_differential"

@@ -1,6 +1,6 @@
 # examples/NAME.c and examples/NAME/*.c: programs of a user, so with the public library alone (and
-# the Vulkan loader where it is found). A folder with a CMakeLists.txt is a project of its own;
-# examples/embed is also built as a part of this one.
+# the Vulkan loader where it is found). A folder with a CMakeLists.txt is a project of its own; those
+# named at the end are built as parts of this one too.
 
 function(vyre_example name)
     add_executable(example-${name} ${ARGN})
@@ -31,4 +31,23 @@ foreach(folder IN LISTS folders)
     endif()
 endforeach()
 
-add_subdirectory(examples/embed)
+foreach(name hello embed)
+    add_subdirectory(examples/${name})
+endforeach()
+find_package(Vulkan QUIET COMPONENTS glslangValidator)
+find_package(glfw3 3.3 QUIET)
+find_package(PNG QUIET)
+if(TARGET Vulkan::Vulkan)
+    add_subdirectory(examples/async)
+else()
+    message(STATUS "examples/async is left out: there is no Vulkan loader to link (tools/setup.sh)")
+endif()
+if(TARGET Vulkan::Vulkan AND TARGET Vulkan::glslangValidator AND TARGET glfw AND TARGET PNG::PNG)
+    add_subdirectory(examples/renderer)
+    add_executable(renderer-check tools/cmake/examples/renderer-check.c)
+    target_compile_options(renderer-check PRIVATE ${vyre_warnings})
+    target_link_libraries(renderer-check PRIVATE PNG::PNG)
+else()
+    message(STATUS "examples/renderer is left out: it needs the Vulkan loader, glslang, GLFW and libpng "
+        "(tools/setup.sh)")
+endif()

@@ -8,18 +8,18 @@ endif()
 set(picture "${build}/pond.png")
 run("${build}/renderer" --headless --frames 90 --png "${picture}")
 must_match("${output}" "^90 frames\nvalidation [a-z]+, 0 messages\n$")
-set(scripts "${SOURCE_DIR}/tools/cmake/examples")
-run(${C_COMPILER} -std=c11 -o "${build}/renderer-check" "${scripts}/renderer-check.c" -lpng)
+set(check "${BINARY_DIR}/bin/renderer-check")
+set(squares "${SOURCE_DIR}/tools/cmake/examples/renderer-squares.txt")
 set(write "")
 if("$ENV{VYRE_UPDATE_GOLDEN}" STREQUAL "1")
     set(write --write)
 endif()
-run("${build}/renderer-check" "${picture}" "${scripts}/renderer-squares.txt" ${write})
+run("${check}" "${picture}" "${squares}" ${write})
 message(STATUS "${output}")
 # The check sees one that is wrong: of another frame.
 run("${build}/renderer" --headless --frames 60 --png "${build}/other.png")
-must_fail("squares differ by up to [1-9][0-9]" "${build}/renderer-check" "${build}/other.png"
-    "${scripts}/renderer-squares.txt")
+must_fail("squares differ by up to [1-9][0-9]" "${check}" "${build}/other.png"
+    "${squares}")
 
 find_program(XVFB_RUN xvfb-run)
 find_program(XAUTH xauth)
