@@ -10,7 +10,7 @@
 #
 # As a script, what is built calls: -DIN=FILE.vyk -DOUT=FILE.c -DNAME=NAME -P.
 
-cmake_minimum_required(VERSION 3.25)
+cmake_policy(VERSION 3.25)
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     file(READ "${IN}" bytes HEX)

@@ -56,6 +56,20 @@ if(GENERATOR STREQUAL "Ninja")
     endif()
 endif()
 
+# In a project of C++ alone.
+file(WRITE "${build}/cpp/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(cpp LANGUAGES CXX)
+find_package(vyre-vk 0.1 CONFIG REQUIRED)
+file(WRITE \${CMAKE_CURRENT_BINARY_DIR}/main.cpp \"#include <rod.h>
+int main() { return rod_size > 100 && rod[0] == 'V' ? 0 : 1; }\")
+add_executable(cpp \${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
+vyre_add_kernel(cpp rod \"${source}/rod.vyre\" OPTIONS --target vulkan1.2 --interface descriptor)
+")
+configure("${build}/cpp" "${build}/cpp/build" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+    "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Werror")
+run(${CMAKE_COMMAND} --build "${build}/cpp/build")
+run("${build}/cpp/build/cpp")
+
 # Mistakes in the call.
 function(must_refuse expected arguments)
     file(REMOVE_RECURSE "${build}/wrong")
