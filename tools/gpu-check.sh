@@ -105,7 +105,7 @@ pack() {
     to=$(mktemp -d) || exit 1
     mkdir -p "$to/$bin" "$to/$build/lib/carried"
     for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run vyre-demo \
-        vyre-bench hello embed async renderer renderer-check; do
+        vyre-bench hello embed async reach renderer renderer-check; do
         [ -x "$bin/$name" ] && names+=("$name")
     done
     for name in "${names[@]}"; do
@@ -200,6 +200,8 @@ check examples "$bin/vyre-run" --examples shaders/*.vyre tests/programs/*.vyre
 [ -x "$bin/embed" ] && check embed sh -c '"$1" && "$1" | grep -qx "0 8 28 56 70 56 28 8 0" &&
     "$1" | grep -qx "nothing was compiled"' sh "$bin/embed"
 [ -x "$bin/async" ] && check async "$bin/async"
+[ -x "$bin/reach" ] && check reach sh -c '"$1" "$2" game && "$1" "$2" game |
+    grep -qx "game needs, in 3 passes: window-system protocol sound"' sh "$bin/reach" examples/reach/needs.txt
 [ -x "$bin/renderer" ] && check renderer sh -c '"$1/renderer" --headless --frames 90 --png "$2" &&
     "$1/renderer-check" "$2" tools/cmake/examples/renderer-squares.txt' sh "$bin" "$out/pond.png"
 check demo "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}

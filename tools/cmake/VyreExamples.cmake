@@ -31,7 +31,7 @@ foreach(folder IN LISTS folders)
     endif()
 endforeach()
 
-foreach(name hello embed)
+foreach(name hello embed reach)
     add_subdirectory(examples/${name})
 endforeach()
 find_package(Vulkan QUIET COMPONENTS glslangValidator)
