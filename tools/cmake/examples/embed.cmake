@@ -93,3 +93,8 @@ run(${CMAKE_COMMAND} --install "${BINARY_DIR}" --prefix "${build}/bare")
 file(REMOVE "${build}/bare/bin/vyre-spv")
 set(prefix "${build}/bare")
 must_refuse("comes without vyre-spv" "wrong rod ${source}/rod.vyre")
+
+# Given by hand, as when cross-compiling.
+configure("${source}" "${build}/given" "-DVYRE_SPV=${BINARY_DIR}/bin/vyre-spv")
+run(${CMAKE_COMMAND} --build "${build}/given")
+check_embed("${build}/given/embed" ${right})
