@@ -11,13 +11,19 @@ set(right "0 8 28 56 70 56 28 8 0")
 check_embed("${build}/embed" ${right})
 check_embed("${BINARY_DIR}/bin/embed" ${right})
 
-# Another program: the same build notices, once.
+# Errors of the program are the build's, with their place; and once it is right, so is the build.
 set(copy "${build}/source")
 file(COPY "${source}/" DESTINATION "${copy}")
+file(READ "${copy}/rod.vyre" text)
+string(REPLACE "before[i] = heat[i]" "before[i] = heats[i]" wrong "${text}")
+file(WRITE "${copy}/rod.vyre" "${wrong}")
 configure("${copy}" "${build}/copy")
+must_fail("rod.vyre:12:[0-9]+: error: .*heats" ${CMAKE_COMMAND} --build "${build}/copy")
+file(WRITE "${copy}/rod.vyre" "${text}")
 run(${CMAKE_COMMAND} --build "${build}/copy")
 check_embed("${build}/copy/embed" ${right})
-file(READ "${copy}/rod.vyre" text)
+
+# Another program: the same build notices, once.
 string(REPLACE "fixpoint 4" "fixpoint 1" changed "${text}")
 file(WRITE "${copy}/rod.vyre" "${changed}")
 run(${CMAKE_COMMAND} --build "${build}/copy")
@@ -27,14 +33,6 @@ run(${CMAKE_COMMAND} --build "${build}/copy")
 if(output MATCHES "Compiling rod.vyre")
     message(FATAL_ERROR "built again, although nothing changed:\n${output}")
 endif()
-
-# Its errors are the build's, with their place; and once it is right again, so is the build.
-string(REPLACE "before[i] = heat[i]" "before[i] = heats[i]" wrong "${text}")
-file(WRITE "${copy}/rod.vyre" "${wrong}")
-must_fail("rod.vyre:12:[0-9]+: error: .*heats" ${CMAKE_COMMAND} --build "${build}/copy")
-file(WRITE "${copy}/rod.vyre" "${text}")
-run(${CMAKE_COMMAND} --build "${build}/copy")
-check_embed("${build}/copy/embed" ${right})
 
 # Below another project, which builds no tools of ours: the compiler is made for the kernel alone.
 file(WRITE "${build}/below/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
