@@ -23,6 +23,7 @@ enum {
     OPTION_VALIDATE,
     OPTION_STATS,
     OPTION_REQUIRES,
+    OPTION_EXPLAIN,
     OPTION_DUMP,
     OPTION_GRAPH,
     OPTION_DEBUG,
@@ -48,6 +49,8 @@ static const vy_option options[] = {
     {"--stats", OPTION_STATS, NULL,
      "print sizes of every module, the widths of its numbers, and what is lowered"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
+    {"--explain", OPTION_EXPLAIN, NULL,
+     "say what each capability, mode and decoration of every module is for"},
     {"--dump-after", OPTION_DUMP, "PASS",
      "print the SSA form of every segment after that pass, or after all"},
     {"--graph", OPTION_GRAPH, "FILE",
@@ -173,6 +176,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->validate = c->validate || id == OPTION_VALIDATE;
         c->stats = c->stats || id == OPTION_STATS;
         c->requirements = c->requirements || id == OPTION_REQUIRES;
+        c->explain = c->explain || id == OPTION_EXPLAIN;
         c->debug = c->debug || id == OPTION_DEBUG;
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
@@ -252,7 +256,7 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
     vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
                                  .target = c->target,
                                  .interface = c->interface,
-                                 .debug = c->debug,
+                                 .debug = c->debug || c->explain, /* for the names */
                                  .reconvergence = c->aggregate ? VYRE_RECONVERGENCE_MAXIMAL
                                                                : VYRE_RECONVERGENCE_NONE,
                                  .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
@@ -457,6 +461,9 @@ static int inspect(const command *c, const input *in, FILE *out, FILE *err)
         if (c->stats) {
             print_stats(m, out);
         }
+        if (c->explain && explain(m, in->kernel != NULL, out, &diag) != VYRE_OK) {
+            code = vy_tool_fail(err, &diag, c->file, NULL, 0);
+        }
         if (c->validate && validate(m, c->target, &diag) != VYRE_OK) {
             code = vy_tool_fail(err, &diag, c->file, NULL, 0);
         } else if (c->validate) {
@@ -527,7 +534,7 @@ static int run(command *c, input *in, FILE *out, FILE *err)
     if (result != VYRE_OK) {
         return vy_tool_fail(err, &diag, c->file, NULL, 0);
     }
-    bool inspects = c->validate || c->stats || c->requirements || c->graph;
+    bool inspects = c->validate || c->stats || c->requirements || c->explain || c->graph;
     code = inspects ? inspect(c, in, out, err) : VY_EXIT_OK;
     if (c->format == FORMAT_NONE && (inspects || c->dump_after)) {
         return code;

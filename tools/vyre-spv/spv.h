@@ -22,7 +22,7 @@ typedef struct command {
     vyre_target target;
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
-    bool validate, stats, requirements, debug, optimise, aggregate, coarse;
+    bool validate, stats, requirements, explain, debug, optimise, aggregate, coarse;
 } command;
 
 /* One SPIR-V module. */
@@ -76,6 +76,12 @@ void remove_folder(const char *path, const char *file);
 void draw_graph(const vyre_kernel *kernel, vy_text *out);
 /* To a file, drawn where its name ends in .svg; '-': to `out`. Errors: IO. */
 vyre_result write_graph(const vyre_kernel *kernel, const char *path, FILE *out, vyre_diag *diag);
+
+/* ---- Explanations (explain.c) ---------------------------------------------------------------- */
+
+/* What the module declares, a line for each with why; is_own: the library made it, so that its
+ * constants are known. Errors: as disassemble. */
+vyre_result explain(const module *m, bool is_own, FILE *out, vyre_diag *diag);
 
 /* ---- Forms (write.c) ------------------------------------------------------------------------- */
 
