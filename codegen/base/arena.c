@@ -148,12 +148,9 @@ static bool extend(vy_arena *arena, const void *data, size_t old_size, size_t ne
     return true;
 }
 
-bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
-                        uint32_t more, size_t element_size)
+bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
+                     uint32_t more, size_t element_size)
 {
-    if (more <= *capacity - count) {
-        return true;
-    }
     if (count > MAX_VEC_COUNT || more > MAX_VEC_COUNT - count) {
         fail(arena);
         return false;

@@ -65,9 +65,16 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length);
         uint32_t count, capacity;                                                                  \
     }
 
+/* Where there is no room for `more` further elements. */
+bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
+                     uint32_t more, size_t element_size);
 /* Room for `more` further elements of element_size; false on failure (sticky) or over 2^31. */
-bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
-                        uint32_t more, size_t element_size);
+static inline bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count,
+                                      uint32_t *capacity, uint32_t more, size_t element_size)
+{
+    return more <= *capacity - count ||
+           vy_vec_grow_raw(arena, data, count, capacity, more, element_size);
+}
 #define vy_vec_reserve(arena, vec, more)                                                           \
     vy_vec_reserve_raw((arena), (void **)&(vec)->data, (vec)->count, &(vec)->capacity, (more),     \
                        sizeof *(vec)->data)
@@ -109,11 +116,29 @@ void vy_fixed_text_json(vy_fixed_text *text, const char *value);
 typedef struct vy_hash {
     uint64_t state;
 } vy_hash;
-void vy_hash_init(vy_hash *hash);
+#define VY_HASH_MULTIPLIER 0x9e3779b97f4a7c15u /* 2^64 divided by the golden ratio, odd */
+static inline void vy_hash_init(vy_hash *hash)
+{
+    hash->state = 0x6a09e667f3bcc908u; /* the fraction of the square root of 2 */
+}
+static inline void vy_hash_u64(vy_hash *hash, uint64_t word)
+{
+    uint64_t state = (hash->state ^ word) * VY_HASH_MULTIPLIER;
+    state ^= state >> 29;
+    hash->state = state * VY_HASH_MULTIPLIER + 1;
+}
+static inline void vy_hash_u32(vy_hash *hash, uint32_t word)
+{
+    vy_hash_u64(hash, word);
+}
+static inline uint64_t vy_hash_value(const vy_hash *hash)
+{
+    uint64_t value = hash->state;
+    value ^= value >> 32;
+    value *= VY_HASH_MULTIPLIER;
+    return value ^ (value >> 29);
+}
 void vy_hash_bytes(vy_hash *hash, const void *bytes, size_t size);
-void vy_hash_u32(vy_hash *hash, uint32_t word);
-void vy_hash_u64(vy_hash *hash, uint64_t word);
-uint64_t vy_hash_value(const vy_hash *hash);
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 

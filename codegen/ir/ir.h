@@ -28,7 +28,17 @@ typedef struct vy_expr {
 } vy_expr;
 
 /* Operands in arg[]; 0 for CALL, whose arguments lie elsewhere. */
-uint32_t vy_expr_operand_count(const vy_expr *expr);
+static inline uint32_t vy_expr_operand_count(const vy_expr *expr)
+{
+    if (expr->op != VYRE_OP_VECTOR) {
+        return vy_op_get((vyre_op)expr->op)->operand_count;
+    }
+    uint32_t count = 0;
+    while (count < 4 && expr->arg[count]) {
+        count++;
+    }
+    return count;
+}
 /* The bits of an integer that the float type (f16, f32, f64) holds exactly. */
 uint64_t vy_float_of_integer(vyre_type type, bool is_negative, uint64_t magnitude);
 bool vy_float_is_nan(vyre_type type, uint64_t bits);

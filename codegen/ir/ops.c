@@ -37,17 +37,12 @@ enum {
     OPERANDS_DOT = 2
 };
 
-const vy_op_info *vy_op_get(vyre_op op)
-{
-    static const vy_op_info rows[] = {
+const vy_op_info vy_op_rows[VYRE_OP_COUNT] = {
 #define VYRE_X(name, text, form, shape)                                                            \
     {#name, text, VY_FORM_##form, VY_SHAPE_##shape, OPERANDS_##shape},
-        VYRE_OPS(VYRE_X)
+    VYRE_OPS(VYRE_X)
 #undef VYRE_X
-    };
-    unsigned row = (unsigned)op;
-    return &rows[row < VY_COUNT_OF(rows) ? row : VYRE_OP_NONE];
-}
+};
 
 vyre_op vy_op_find_call(const char *name, size_t length)
 {
@@ -229,26 +224,27 @@ vyre_subgroup vy_subgroup_find(const char *name, size_t length)
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-typedef struct type_row {
-    const char *keyword;
-    uint8_t size, kind, component, components;
-} type_row;
+/* Bits of a component of that kind, where all of them have `size` bytes. */
+#define WIDTH(kind, size, components)                                                              \
+    (VY_KIND_##kind == VY_KIND_BOOL ? 1 : 8 * (size) / (components))
 
-static const type_row *type_get(vyre_type type)
-{
-    static const type_row rows[VYRE_TYPE_COUNT] = {
+const vy_type_row vy_type_rows[VYRE_TYPE_COUNT] = {
 #define VYRE_X(name, number, keyword, size, kind, component, components)                           \
-    [number] = {keyword, size, VY_KIND_##kind, VYRE_TYPE_##component, components},
-        VYRE_TYPES(VYRE_X)
+    [number] = {size, VY_KIND_##kind, VYRE_TYPE_##component, components,                           \
+                WIDTH(kind, size, (components ? components : 1))},
+    VYRE_TYPES(VYRE_X)
 #undef VYRE_X
-    };
-    unsigned row = (unsigned)type;
-    return &rows[row < VYRE_TYPE_COUNT ? row : VYRE_TYPE_VOID];
-}
+};
+
+static const char *const type_keywords[VYRE_TYPE_COUNT] = {
+#define VYRE_X(name, number, keyword, size, kind, component, components) [number] = keyword,
+    VYRE_TYPES(VYRE_X)
+#undef VYRE_X
+};
 
 uint32_t vyre_type_size(vyre_type type)
 {
-    return type_get(type)->size;
+    return vy_type_row_of(type)->size;
 }
 
 const char *vyre_type_keyword(vyre_type type)
@@ -256,55 +252,18 @@ const char *vyre_type_keyword(vyre_type type)
     if ((unsigned)type == VYRE_TYPE_INT) {
         return "integer literal";
     }
-    return (unsigned)type < VYRE_TYPE_COUNT ? type_get(type)->keyword : "unknown type";
-}
-
-vy_type_kind vy_type_kind_of(vyre_type type)
-{
-    return (vy_type_kind)type_get(type)->kind;
-}
-
-uint32_t vy_type_components(vyre_type type)
-{
-    return type_get(type)->components;
-}
-
-vyre_type vy_type_component(vyre_type type)
-{
-    return (vyre_type)type_get(type)->component;
+    return (unsigned)type < VYRE_TYPE_COUNT ? type_keywords[type] : "unknown type";
 }
 
 vyre_type vy_type_vector(vyre_type component, uint32_t count)
 {
     for (unsigned type = 0; type < VYRE_TYPE_COUNT; type++) {
-        const type_row *row = type_get((vyre_type)type);
+        const vy_type_row *row = &vy_type_rows[type];
         if (row->component == (uint8_t)component && row->components == count) {
             return (vyre_type)type;
         }
     }
     return VYRE_TYPE_VOID;
-}
-
-uint32_t vy_type_width(vyre_type type)
-{
-    const type_row *row = type_get(vy_type_component(type));
-    return row->kind == VY_KIND_BOOL ? 1 : 8u * row->size;
-}
-
-bool vy_type_is_integer(vyre_type type)
-{
-    vy_type_kind kind = vy_type_kind_of(type);
-    return kind == VY_KIND_UNSIGNED || kind == VY_KIND_SIGNED;
-}
-
-bool vy_type_is_signed(vyre_type type)
-{
-    return vy_type_kind_of(type) == VY_KIND_SIGNED;
-}
-
-bool vy_type_is_float(vyre_type type)
-{
-    return vy_type_kind_of(type) == VY_KIND_FLOAT;
 }
 
 vyre_type vy_type_of_width(bool is_signed, uint32_t width)
@@ -321,15 +280,6 @@ vyre_type vy_type_of_width(bool is_signed, uint32_t width)
     default:
         return VYRE_TYPE_VOID;
     }
-}
-
-uint64_t vy_type_bits(vyre_type type, uint64_t bits)
-{
-    uint32_t width = vy_type_width(type);
-    if (width == 1) {
-        return bits != 0;
-    }
-    return width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
 }
 
 int64_t vy_type_signed_value(vyre_type type, uint64_t bits)

@@ -69,8 +69,13 @@ typedef struct vy_op_info {
     uint8_t operand_count; /* VECTOR: as many as are given, see vy_expr_operand_count */
 } vy_op_info;
 
+extern const vy_op_info vy_op_rows[VYRE_OP_COUNT];
 /* Never NULL; the row of NONE for numbers that are no operator. */
-const vy_op_info *vy_op_get(vyre_op op);
+static inline const vy_op_info *vy_op_get(vyre_op op)
+{
+    unsigned row = (unsigned)op;
+    return &vy_op_rows[row < VYRE_OP_COUNT ? row : VYRE_OP_NONE];
+}
 /* The operator whose text is written as a call, or NONE. */
 vyre_op vy_op_find_call(const char *name, size_t length);
 
@@ -135,29 +140,69 @@ typedef enum vy_type_kind {
     VY_KIND_FLOAT
 } vy_type_kind;
 
+typedef struct vy_type_row {
+    uint8_t size, kind, component, components, width;
+} vy_type_row;
+extern const vy_type_row vy_type_rows[VYRE_TYPE_COUNT];
+
+/* The row of VOID for unknown numbers. */
+static inline const vy_type_row *vy_type_row_of(vyre_type type)
+{
+    unsigned row = (unsigned)type;
+    return &vy_type_rows[row < VYRE_TYPE_COUNT ? row : VYRE_TYPE_VOID];
+}
 /* Of a component. */
-vy_type_kind vy_type_kind_of(vyre_type type);
+static inline vy_type_kind vy_type_kind_of(vyre_type type)
+{
+    return (vy_type_kind)vy_type_row_of(type)->kind;
+}
 /* 1 for scalars, 0 for void and unknown numbers. */
-uint32_t vy_type_components(vyre_type type);
+static inline uint32_t vy_type_components(vyre_type type)
+{
+    return vy_type_row_of(type)->components;
+}
 /* The scalar type of the components; of a scalar itself. */
-vyre_type vy_type_component(vyre_type type);
+static inline vyre_type vy_type_component(vyre_type type)
+{
+    return (vyre_type)vy_type_row_of(type)->component;
+}
 /* The vector of `count` such components, the scalar itself for 1, VOID where there is none. */
 vyre_type vy_type_vector(vyre_type component, uint32_t count);
 /* Bits of a component: 8 to 64; of bool 1. */
-uint32_t vy_type_width(vyre_type type);
+static inline uint32_t vy_type_width(vyre_type type)
+{
+    return vy_type_row_of(type)->width;
+}
 static inline bool vy_type_is_vector(vyre_type type)
 {
     return vy_type_components(type) > 1;
 }
 /* Of a scalar of any width or its vectors. */
-bool vy_type_is_integer(vyre_type type);
-bool vy_type_is_signed(vyre_type type);
-bool vy_type_is_float(vyre_type type);
+static inline bool vy_type_is_integer(vyre_type type)
+{
+    vy_type_kind kind = vy_type_kind_of(type);
+    return kind == VY_KIND_UNSIGNED || kind == VY_KIND_SIGNED;
+}
+static inline bool vy_type_is_signed(vyre_type type)
+{
+    return vy_type_kind_of(type) == VY_KIND_SIGNED;
+}
+static inline bool vy_type_is_float(vyre_type type)
+{
+    return vy_type_kind_of(type) == VY_KIND_FLOAT;
+}
 /* The integer scalar of that signedness and width, VOID where there is none. */
 vyre_type vy_type_of_width(bool is_signed, uint32_t width);
 /* The low bits of a scalar of that type: how values are kept in 64 bits everywhere. bool: 0 or 1.
  */
-uint64_t vy_type_bits(vyre_type type, uint64_t bits);
+static inline uint64_t vy_type_bits(vyre_type type, uint64_t bits)
+{
+    uint32_t width = vy_type_width(type);
+    if (width == 1) {
+        return bits != 0;
+    }
+    return width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
+}
 /* The same, with the sign of signed integers copied upwards. */
 int64_t vy_type_signed_value(vyre_type type, uint64_t bits);
 

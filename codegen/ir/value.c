@@ -1,29 +1,6 @@
 /* Values as bits: literals, elements of tables, and where an expression's operands stand. */
 #include "codegen/ir/ir.h"
 
-uint32_t vy_expr_operand_count(const vy_expr *expr)
-{
-    if (expr->op == VYRE_OP_VECTOR) {
-        uint32_t count = 0;
-        while (count < 4 && expr->arg[count]) {
-            count++;
-        }
-        return count;
-    }
-    switch ((int)expr->op) {
-    case VYRE_OP_LOAD:
-    case VYRE_OP_ELEMENT:
-    case VYRE_OP_TABLE:
-    case VYRE_OP_CAST:
-    case VYRE_OP_BITCAST:
-        return 1;
-    case VYRE_OP_CALL:
-        return 0;
-    default:
-        return vy_op_get((vyre_op)expr->op)->operand_count;
-    }
-}
-
 uint64_t vy_expr_literal(const vy_expr *expr, uint32_t i)
 {
     if (!vy_type_is_vector((vyre_type)expr->type)) {

@@ -122,16 +122,9 @@ void vy_ssa_index_literals(vy_ssa *ssa)
 
 /* ---- Facts about instructions ---------------------------------------------------------------- */
 
-uint32_t vy_ssa_operand_count(const vy_ins *ins)
+uint32_t vy_ssa_own_operand_count(const vy_ins *ins)
 {
     switch ((int)ins->op) {
-    case VYRE_OP_NONE:
-    case VYRE_OP_LITERAL:
-    case VYRE_OP_BUILTIN:
-    case VYRE_OP_PARAM:
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_LENGTH:
-    case VYRE_OP_CALL:
     case VY_SSA_PHI:
     case VY_SSA_HOST_INDEX:
     case VY_SSA_BARRIER:
@@ -142,11 +135,6 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
         return 0;
     case VY_SSA_RECORD:
         return ins->arg[0] ? 2 : 0;
-    case VYRE_OP_LOAD:
-    case VYRE_OP_ELEMENT:
-    case VYRE_OP_TABLE:
-    case VYRE_OP_CAST:
-    case VYRE_OP_BITCAST:
     case VY_SSA_ARRAY_LOAD:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_CANONICAL_NAN:
@@ -168,7 +156,7 @@ uint32_t vy_ssa_operand_count(const vy_ins *ins)
     case VY_SSA_ATOMIC:
         return 1 + vy_atomic_operand_count((vyre_atomic)ins->atomic);
     default:
-        return ins->op < VYRE_OP_COUNT ? vy_op_get((vyre_op)ins->op)->operand_count : 0;
+        return 0;
     }
 }
 
@@ -236,29 +224,9 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     }
 }
 
-uint32_t vy_ssa_successor(const vy_ssa *ssa, const vy_block *block, uint32_t i)
-{
-    switch ((vy_end_kind)block->end) {
-    case VY_END_JUMP:
-        return i == 0 ? block->target[0] : 0;
-    case VY_END_BRANCH:
-        return i < 2 ? block->target[i] : 0;
-    case VY_END_SWITCH:
-        if (i == 0) {
-            return block->target[0];
-        }
-        return i <= block->case_count ? ssa->cases.data[block->first_case + i - 1].block : 0;
-    case VY_END_NONE:
-    case VY_END_RETURN:
-    case VY_END_UNREACHABLE:
-        break;
-    }
-    return 0;
-}
-
 /* ---- Rewriting ------------------------------------------------------------------------------- */
 
-uint32_t vy_ssa_resolve(uint32_t *map, uint32_t value)
+uint32_t vy_ssa_resolve_chain(uint32_t *map, uint32_t value)
 {
     uint32_t end = value;
     while (map[end]) {

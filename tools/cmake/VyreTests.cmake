@@ -98,9 +98,14 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
-# What walks call is counted on its way.
+# What runs is counted, in objects of its own, and what walks call on its way.
 if(TARGET test_compile_work)
-    foreach(function vy_op_get vy_walk_next vy_ssa_operand_count vy_ssa_successor vy_words_op)
+    file(GLOB sources CONFIGURE_DEPENDS codegen/*.c codegen/*/*.c)
+    add_library(vyre_counted OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(vyre_counted PRIVATE vyre_options vyre::dep::spirv_headers)
+    target_compile_options(vyre_counted PRIVATE -fsanitize-coverage=trace-pc)
+    target_sources(test_compile_work PRIVATE $<TARGET_OBJECTS:vyre_counted>)
+    foreach(function vy_walk_next vy_words_op)
         target_link_options(test_compile_work PRIVATE "LINKER:--wrap=${function}")
     endforeach()
 endif()
