@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-bool vy_builder_stopped(const vyre_builder *b)
-{
-    return !b || b->failed;
-}
-
 void vy_builder_fail(vyre_builder *b, vyre_result code, vy_loc loc, const char *format, ...)
 {
     if (b->failed) {

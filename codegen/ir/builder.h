@@ -75,7 +75,10 @@ struct vyre_builder {
 
 /* builder.c */
 /* Whether calls do nothing: no builder, or an error before. */
-bool vy_builder_stopped(const vyre_builder *b);
+static inline bool vy_builder_stopped(const vyre_builder *b)
+{
+    return !b || b->failed;
+}
 void vy_builder_fail(vyre_builder *b, vyre_result code, vy_loc loc, const char *format, ...)
     VY_PRINTF(4, 5);
 void vy_builder_no_memory(vyre_builder *b);

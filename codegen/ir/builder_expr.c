@@ -24,18 +24,26 @@ static vyre_expr add_node(vyre_builder *b, vy_node node)
     return (vyre_expr){b->pool_base + b->pool.count - 1};
 }
 
-uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what)
+/* Takes a handle that nothing has taken yet; no error otherwise. */
+static inline uint32_t take(vyre_builder *b, vyre_expr expr)
 {
-    if (vy_builder_stopped(b)) {
+    uint32_t index = expr.id - b->pool_base;
+    if (vy_builder_stopped(b) || expr.id < b->pool_base || index >= b->pool.count ||
+        b->pool.data[index].flags & VY_NODE_USED) {
         return VY_NO_NODE;
     }
-    uint32_t index = expr.id - b->pool_base;
-    bool is_known = expr.id >= b->pool_base && index < b->pool.count;
-    if (is_known && !(b->pool.data[index].flags & VY_NODE_USED)) {
-        b->pool.data[index].flags |= VY_NODE_USED;
-        b->pool_live--;
-        return index;
+    b->pool.data[index].flags |= VY_NODE_USED;
+    b->pool_live--;
+    return index;
+}
+
+uint32_t vy_builder_use(vyre_builder *b, vyre_expr expr, const char *what)
+{
+    uint32_t taken = take(b, expr);
+    if (taken != VY_NO_NODE || vy_builder_stopped(b)) {
+        return taken;
     }
+    bool is_known = expr.id >= b->pool_base && expr.id - b->pool_base < b->pool.count;
     if (expr.id == 0) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "%s is missing. Fix: pass an expression", what);
@@ -340,16 +348,25 @@ static bool fold_negate(vyre_builder *b, const vy_node *operand, vyre_expr *out)
     return true;
 }
 
+static uint32_t use_operand(vyre_builder *b, vyre_op op, vyre_expr operand)
+{
+    uint32_t index = take(b, operand);
+    if (index == VY_NO_NODE) {
+        char what[64] = "an operand of '";
+        strncat(what, vy_op_get(op)->text, 40);
+        strncat(what, "'", 2);
+        (void)vy_builder_use(b, operand, what); /* says why */
+    }
+    return index;
+}
+
 /* Which operand slots must be empty, and taking of the others. */
 static bool use_operands(vyre_builder *b, vyre_op op, const vyre_expr *operands, uint32_t *nodes)
 {
     const vy_op_info *info = vy_op_get(op);
-    char what[64] = "an operand of '";
-    strncat(what, info->text, 40);
-    strncat(what, "'", 2);
     for (uint32_t i = 0; i < 4; i++) {
         if (i < info->operand_count) {
-            nodes[i] = vy_builder_use(b, operands[i], what);
+            nodes[i] = use_operand(b, op, operands[i]);
             if (nodes[i] == VY_NO_NODE) {
                 return false;
             }

@@ -487,6 +487,15 @@ bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, co
 static bool type_same(vyre_builder *b, vyre_op op, const uint32_t *nodes, uint32_t count,
                       vyre_type *out)
 {
+    vyre_type type = (vyre_type)b->pool.data[nodes[0]].type;
+    bool are_same = type != VYRE_TYPE_INT;
+    for (uint32_t i = 1; i < count; i++) {
+        are_same &= b->pool.data[nodes[i]].type == (uint8_t)type;
+    }
+    if (are_same) {
+        *out = type;
+        return check_operand(b, op, type, b->at);
+    }
     char what[48] = "'";
     strncat(what, vy_op_get(op)->text, 40);
     strncat(what, "'", 2);

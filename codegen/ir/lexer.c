@@ -27,9 +27,23 @@ static uint32_t hex_value(char c)
     return (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
+/* Bytes that names are made of. */
+static const bool name_chars[256] = {
+#define LETTER(upper, lower) [upper] = true, [lower] = true
+    LETTER('A', 'a'), LETTER('B', 'b'), LETTER('C', 'c'), LETTER('D', 'd'), LETTER('E', 'e'),
+    LETTER('F', 'f'), LETTER('G', 'g'), LETTER('H', 'h'), LETTER('I', 'i'), LETTER('J', 'j'),
+    LETTER('K', 'k'), LETTER('L', 'l'), LETTER('M', 'm'), LETTER('N', 'n'), LETTER('O', 'o'),
+    LETTER('P', 'p'), LETTER('Q', 'q'), LETTER('R', 'r'), LETTER('S', 's'), LETTER('T', 't'),
+    LETTER('U', 'u'), LETTER('V', 'v'), LETTER('W', 'w'), LETTER('X', 'x'), LETTER('Y', 'y'),
+    LETTER('Z', 'z'),
+#undef LETTER
+    ['0'] = true,     ['1'] = true,     ['2'] = true,     ['3'] = true,     ['4'] = true,
+    ['5'] = true,     ['6'] = true,     ['7'] = true,     ['8'] = true,     ['9'] = true,
+    ['_'] = true};
+
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+    return name_chars[(unsigned char)c];
 }
 
 /* 0 behind the end, which no rule takes for anything. */
@@ -78,7 +92,14 @@ void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *nam
     vy_diag_clear(&lexer->error);
     memset(lexer->first_punctuators, VY_COUNT_OF(punctuators), sizeof lexer->first_punctuators);
     for (uint32_t i = VY_COUNT_OF(punctuators); i-- > 0;) {
-        lexer->first_punctuators[(unsigned char)punctuators[i][0]] = (uint8_t)i;
+        unsigned char first = (unsigned char)punctuators[i][0];
+        unsigned char second = (unsigned char)punctuators[i][1];
+        lexer->first_punctuators[first] = (uint8_t)i;
+        if (second) {
+            lexer->goes_on[second] = true;
+        } else {
+            lexer->short_punctuators[first] = (uint8_t)(VY_TOKEN_STRING + 1 + i);
+        }
     }
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = lexer->line_begin = 3;
@@ -125,12 +146,19 @@ static void skip_blanks(vy_lexer *lexer)
 {
     while (!lexer->failed && lexer->at < lexer->size) {
         char c = lexer->text[lexer->at];
+        if (c == ' ') {
+            lexer->at++;
+            continue;
+        }
+        if (c > '/') {
+            return;
+        }
         char after = char_at(lexer, lexer->at + 1);
         if (c == '\n') {
             lexer->at++;
             lexer->line++;
             lexer->line_begin = lexer->at;
-        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+        } else if (c == '\t' || c == '\r' || c == '\f' || c == '\v') {
             lexer->at++;
         } else if (c == '/' && after == '/') {
             skip_line_comment(lexer);
@@ -301,9 +329,36 @@ static void read_prefixed_number(vy_lexer *lexer, vy_token *token)
     finish_float(lexer, token, begin, true);
 }
 
+/* Decimal digits that stand alone or in front of u: most numbers. False: anything else. */
+static bool read_plain_number(vy_lexer *lexer, vy_token *token)
+{
+    const size_t end = lexer->size - token->begin < 20 ? lexer->size : token->begin + 19;
+    size_t at = token->begin;
+    uint64_t value = 0;
+    for (; at < end && is_digit(lexer->text[at]); at++) {
+        value = value * 10 + (uint32_t)(lexer->text[at] - '0');
+    }
+    char c = char_at(lexer, at);
+    bool has_suffix = c == 'u';
+    if (has_suffix) {
+        c = char_at(lexer, ++at);
+    }
+    if (is_name_char(c) || c == '.') {
+        return false;
+    }
+    token->kind = VY_TOKEN_INTEGER;
+    token->type = (uint8_t)(has_suffix ? VYRE_TYPE_U32 : VYRE_TYPE_INT);
+    token->value = value;
+    lexer->at = at;
+    return true;
+}
+
 static void read_number(vy_lexer *lexer, vy_token *token)
 {
     size_t begin = token->begin;
+    if (read_plain_number(lexer, token)) {
+        return;
+    }
     char second = (char)(char_at(lexer, begin + 1) | 0x20);
     if (lexer->text[begin] == '0' && (second == 'x' || second == 'b')) {
         read_prefixed_number(lexer, token);
@@ -394,10 +449,12 @@ const char *vy_lexer_string(vy_lexer *lexer, const vy_token *token)
 
 static void read_name(vy_lexer *lexer, vy_token *token)
 {
-    while (is_name_char(char_at(lexer, lexer->at))) {
-        lexer->at++;
+    size_t at = lexer->at + 1;
+    while (at < lexer->size && is_name_char(lexer->text[at])) {
+        at++;
     }
-    size_t length = lexer->at - token->begin;
+    lexer->at = at;
+    size_t length = at - token->begin;
     token->kind = VY_TOKEN_NAME;
     if (length > VYRE_MAX_NAME) {
         vy_lexer_fail(lexer, token->loc, "a name of %zu bytes, more than %u. Fix: shorten %.20s...",
@@ -414,6 +471,14 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
 {
     const char *at = lexer->text + token->begin;
     size_t left = lexer->size - token->begin;
+    unsigned char second = (unsigned char)char_at(lexer, token->begin + 1);
+    if (!((unsigned char)at[0] & 128) && !(second < 128 && lexer->goes_on[second])) {
+        token->kind = lexer->short_punctuators[(unsigned char)at[0]];
+        if (token->kind) {
+            lexer->at++;
+            return;
+        }
+    }
     for (uint32_t i = lexer->first_punctuators[(unsigned char)at[0] & 127];
          i < VY_COUNT_OF(punctuators); i++) {
         const char *text = punctuators[i];
@@ -448,28 +513,26 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
 
 void vy_lexer_next(vy_lexer *lexer, vy_token *out_token)
 {
-    vy_token token = {.kind = VY_TOKEN_END};
     skip_blanks(lexer);
-    token.loc = loc_at(lexer, lexer->at);
-    token.begin = lexer->at;
+    *out_token =
+        (vy_token){.kind = VY_TOKEN_END, .loc = loc_at(lexer, lexer->at), .begin = lexer->at};
     if (!lexer->failed && lexer->at < lexer->size) {
         char c = lexer->text[lexer->at];
         if (is_digit(c)) {
-            read_number(lexer, &token);
+            read_number(lexer, out_token);
         } else if (is_name_char(c)) {
-            read_name(lexer, &token);
+            read_name(lexer, out_token);
         } else if (c == '"') {
-            read_string(lexer, &token);
+            read_string(lexer, out_token);
         } else if (c == '.' && is_digit(char_at(lexer, lexer->at + 1))) {
-            vy_lexer_fail(lexer, token.loc,
+            vy_lexer_fail(lexer, out_token->loc,
                           "a number that begins with a point. Fix: write 0 in front of it");
         } else {
-            read_punctuator(lexer, &token);
+            read_punctuator(lexer, out_token);
         }
     }
     if (lexer->failed) {
-        token.kind = VY_TOKEN_END;
+        out_token->kind = VY_TOKEN_END;
     }
-    token.end = lexer->at;
-    *out_token = token;
+    out_token->end = lexer->at;
 }

@@ -31,12 +31,15 @@ static const struct {
                      {"lane", VYRE_BUILTIN_LANE, 0},
                      {"lanes", VYRE_BUILTIN_LANES, 0}};
 
+/* Names are short: byte by byte. */
 static uint64_t hash_of(const char *text, size_t length)
 {
-    vy_hash hash;
-    vy_hash_init(&hash);
-    vy_hash_bytes(&hash, text, length);
-    return vy_hash_value(&hash);
+    uint64_t hash = length;
+    for (size_t i = 0; i < length; i++) {
+        hash = hash * 67 + (unsigned char)text[i];
+    }
+    hash *= VY_HASH_MULTIPLIER;
+    return hash ^ hash >> 32;
 }
 
 static bool grow(vy_names *names)

@@ -6,8 +6,7 @@
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* The builder's error stands before whatever the parser would find next. */
-bool vy_parser_stopped(vy_parser *p)
+bool vy_parser_stop(vy_parser *p)
 {
     if (!p->lexer.failed && p->builder && p->builder->failed) {
         p->builder_failed_first = true;
@@ -52,16 +51,6 @@ void vy_parser_advance(vy_parser *p)
     (void)vy_parser_stopped(p);
 }
 
-bool vy_parser_is(const vy_parser *p, vy_token_kind kind)
-{
-    return p->token.kind == kind;
-}
-
-bool vy_parser_is_word(const vy_parser *p, vy_word word)
-{
-    return p->token.kind == VY_TOKEN_NAME && p->token.name->word == word;
-}
-
 bool vy_parser_take(vy_parser *p, vy_token_kind kind)
 {
     if (p->token.kind != kind || kind == VY_TOKEN_END) {
@@ -104,11 +93,6 @@ void vy_parser_return_to(vy_parser *p, const vy_mark *mark)
         p->lexer.line_begin = mark->line_begin;
         p->lexer.line = mark->line;
     }
-}
-
-void vy_parser_at(vy_parser *p, vy_loc loc)
-{
-    vyre_builder_at(p->builder, loc.line, loc.column);
 }
 
 bool vy_parser_enter(vy_parser *p, vy_loc loc)

@@ -81,16 +81,27 @@ typedef struct vy_mark {
 
 /* parser.c */
 void vy_parser_fail(vy_parser *p, vy_loc loc, const char *format, ...) VY_PRINTF(3, 4);
+/* The builder's error stands before whatever the parser would find next. */
+bool vy_parser_stop(vy_parser *p);
 /* Whether there was an error, in the builder too; the token is END then. */
-bool vy_parser_stopped(vy_parser *p);
+static inline bool vy_parser_stopped(vy_parser *p)
+{
+    return (p->lexer.failed || (p->builder && p->builder->failed)) && vy_parser_stop(p);
+}
 /* What was found, in quotes and cut to a readable length, for messages: "'foo'". */
 typedef struct vy_found {
     char text[64];
 } vy_found;
 vy_found vy_parser_found(const vy_parser *p);
 void vy_parser_advance(vy_parser *p);
-bool vy_parser_is(const vy_parser *p, vy_token_kind kind);
-bool vy_parser_is_word(const vy_parser *p, vy_word word);
+static inline bool vy_parser_is(const vy_parser *p, vy_token_kind kind)
+{
+    return p->token.kind == kind;
+}
+static inline bool vy_parser_is_word(const vy_parser *p, vy_word word)
+{
+    return p->token.kind == VY_TOKEN_NAME && p->token.name->word == word;
+}
 bool vy_parser_take(vy_parser *p, vy_token_kind kind);
 bool vy_parser_take_word(vy_parser *p, vy_word word);
 /* Takes the token or fails: "expected '{' WHERE, but found ...". */
@@ -98,7 +109,12 @@ bool vy_parser_expect(vy_parser *p, vy_token_kind kind, const char *where);
 vy_mark vy_parser_mark(const vy_parser *p);
 void vy_parser_return_to(vy_parser *p, const vy_mark *mark);
 /* The place of what is built next. */
-void vy_parser_at(vy_parser *p, vy_loc loc);
+static inline void vy_parser_at(vy_parser *p, vy_loc loc)
+{
+    if (p->builder) {
+        p->builder->at = loc;
+    }
+}
 /* Counts nesting; false after an error. */
 bool vy_parser_enter(vy_parser *p, vy_loc loc);
 void vy_parser_leave(vy_parser *p);

@@ -12,34 +12,28 @@ static const vyre_expr no_expr = {0};
 vyre_op vy_parser_infix(vy_token_kind kind, uint32_t *out_level)
 {
     static const struct {
-        uint8_t kind, level;
+        uint8_t level;
         uint16_t op;
-    } rows[] = {{VY_TOKEN_OR_OR, 1, VYRE_OP_LOGICAL_OR},
-                {VY_TOKEN_AND_AND, 2, VYRE_OP_LOGICAL_AND},
-                {VY_TOKEN_EQ, 3, VYRE_OP_EQ},
-                {VY_TOKEN_NE, 3, VYRE_OP_NE},
-                {VY_TOKEN_LT, 3, VYRE_OP_LT},
-                {VY_TOKEN_LE, 3, VYRE_OP_LE},
-                {VY_TOKEN_GT, 3, VYRE_OP_GT},
-                {VY_TOKEN_GE, 3, VYRE_OP_GE},
-                {VY_TOKEN_OR, 4, VYRE_OP_OR},
-                {VY_TOKEN_XOR, 5, VYRE_OP_XOR},
-                {VY_TOKEN_AND, 6, VYRE_OP_AND},
-                {VY_TOKEN_SHL, 7, VYRE_OP_SHL},
-                {VY_TOKEN_SHR, 7, VYRE_OP_SHR},
-                {VY_TOKEN_ADD, 8, VYRE_OP_ADD},
-                {VY_TOKEN_SUB, 8, VYRE_OP_SUB},
-                {VY_TOKEN_MUL, 9, VYRE_OP_MUL},
-                {VY_TOKEN_DIV, 9, VYRE_OP_DIV},
-                {VY_TOKEN_REM, 9, VYRE_OP_REM}};
-    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
-        if (rows[i].kind == kind) {
-            *out_level = rows[i].level;
-            return (vyre_op)rows[i].op;
-        }
-    }
-    *out_level = 0;
-    return VYRE_OP_NONE;
+    } rows[VY_TOKEN_KIND_COUNT] = {[VY_TOKEN_OR_OR] = {1, VYRE_OP_LOGICAL_OR},
+                                   [VY_TOKEN_AND_AND] = {2, VYRE_OP_LOGICAL_AND},
+                                   [VY_TOKEN_EQ] = {3, VYRE_OP_EQ},
+                                   [VY_TOKEN_NE] = {3, VYRE_OP_NE},
+                                   [VY_TOKEN_LT] = {3, VYRE_OP_LT},
+                                   [VY_TOKEN_LE] = {3, VYRE_OP_LE},
+                                   [VY_TOKEN_GT] = {3, VYRE_OP_GT},
+                                   [VY_TOKEN_GE] = {3, VYRE_OP_GE},
+                                   [VY_TOKEN_OR] = {4, VYRE_OP_OR},
+                                   [VY_TOKEN_XOR] = {5, VYRE_OP_XOR},
+                                   [VY_TOKEN_AND] = {6, VYRE_OP_AND},
+                                   [VY_TOKEN_SHL] = {7, VYRE_OP_SHL},
+                                   [VY_TOKEN_SHR] = {7, VYRE_OP_SHR},
+                                   [VY_TOKEN_ADD] = {8, VYRE_OP_ADD},
+                                   [VY_TOKEN_SUB] = {8, VYRE_OP_SUB},
+                                   [VY_TOKEN_MUL] = {9, VYRE_OP_MUL},
+                                   [VY_TOKEN_DIV] = {9, VYRE_OP_DIV},
+                                   [VY_TOKEN_REM] = {9, VYRE_OP_REM}};
+    *out_level = rows[kind].level;
+    return (vyre_op)rows[kind].op;
 }
 
 bool vy_parser_goes_on(const vy_parser *p)
