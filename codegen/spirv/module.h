@@ -46,7 +46,8 @@ typedef struct vy_module {
     vy_words interface;   /* ids of global variables */
     uint32_t *slots;      /* interned instructions: offsets into GLOBALS + 1 */
     uint32_t slot_count, slots_used;
-    uint32_t wide_types[2]; /* u64, f64; 0: not in the module */
+    uint32_t wide_types[2];                 /* u64, f64; 0: not in the module */
+    uint32_t u32_type, bool_type, f32_type; /* likewise */
 } vy_module;
 
 void vy_module_init(vy_module *module, vy_arena *arena, bool has_names);

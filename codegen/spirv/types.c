@@ -12,14 +12,13 @@ static bool is_type(SpvOp op)
 
 static uint64_t hash_of(SpvOp op, uint32_t type, const uint32_t *operands, uint32_t count)
 {
-    vy_hash hash;
-    vy_hash_init(&hash);
-    vy_hash_u32(&hash, (uint32_t)op);
-    vy_hash_u32(&hash, type);
+    uint64_t hash = (uint64_t)type << 32 | (uint32_t)op;
     for (uint32_t i = 0; i < count; i++) {
-        vy_hash_u32(&hash, operands[i]);
+        hash = (hash ^ operands[i]) * VY_HASH_MULTIPLIER;
+        hash ^= hash >> 32;
     }
-    return vy_hash_value(&hash);
+    hash *= VY_HASH_MULTIPLIER;
+    return hash ^ hash >> 32;
 }
 
 /* The instruction at `offset` of the section, without its result. */
@@ -108,22 +107,33 @@ uint32_t vy_type_void(vy_module *module)
 
 uint32_t vy_type_bool(vy_module *module)
 {
-    return intern(module, SpvOpTypeBool, 0, NULL, 0);
+    if (!module->bool_type) {
+        module->bool_type = intern(module, SpvOpTypeBool, 0, NULL, 0);
+    }
+    return module->bool_type;
 }
 
 uint32_t vy_type_u32(vy_module *module)
 {
-    return intern(module, SpvOpTypeInt, 0, VY_LIST(32, 0));
+    if (!module->u32_type) {
+        module->u32_type = intern(module, SpvOpTypeInt, 0, VY_LIST(32, 0));
+    }
+    return module->u32_type;
 }
 
 uint32_t vy_type_f32(vy_module *module)
 {
-    return intern(module, SpvOpTypeFloat, 0, VY_LIST(32));
+    if (!module->f32_type) {
+        module->f32_type = intern(module, SpvOpTypeFloat, 0, VY_LIST(32));
+    }
+    return module->f32_type;
 }
 
 uint32_t vy_type_integer(vy_module *module, uint32_t width)
 {
     switch (width) {
+    case 32:
+        return vy_type_u32(module);
     case 8:
         vy_module_capability(module, SpvCapabilityStorageBuffer8BitAccess);
         break;

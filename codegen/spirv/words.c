@@ -37,9 +37,15 @@ void vy_words_op(vy_arena *arena, vy_words *words, uint32_t op, const uint32_t *
     if (!reserve(arena, words, (uint32_t)length)) {
         return;
     }
-    words->data[words->count++] = (uint32_t)length << 16 | op;
-    vy_words_append(arena, words, first, first_count);
-    vy_words_append(arena, words, rest, rest_count);
+    uint32_t *to = words->data + words->count;
+    *to++ = (uint32_t)length << 16 | op;
+    for (uint32_t i = 0; i < first_count; i++) {
+        *to++ = first[i];
+    }
+    for (uint32_t i = 0; i < rest_count; i++) {
+        *to++ = rest[i];
+    }
+    words->count += (uint32_t)length;
 }
 
 void vy_words_text(vy_arena *arena, vy_words *words, const char *text)
