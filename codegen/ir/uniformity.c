@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BARRIER_KINDS ((1u << VY_STMT_BARRIER) | (1u << VY_STMT_UNIFORM_LOAD))
+#define ASKS_KINDS    (BARRIER_KINDS | (1u << VY_STMT_SUBGROUP)) /* whether control is uniform */
 #define SYNC_BIT      (1u << VY_STMT_GRID_SYNC)
 #define MAX_ROUNDS    16 /* then all variables that are assigned count as differing */
 #define MAX_CONTEXTS  64 /* of one function; then its arguments count as differing */
@@ -516,9 +517,23 @@ static void find_firsts(analysis *a)
     }
 }
 
+/* Whether anything in the program must be reached by a whole workgroup, or says so of itself. */
+static bool asks_for_uniformity(const vyre_program *p)
+{
+    for (uint32_t i = 1; i < p->stmts.count; i++) {
+        if (ASKS_KINDS >> p->stmts.data[i].kind & 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void vy_validate_uniformity(vy_validator *v)
 {
     const vyre_program *p = v->program;
+    if (!asks_for_uniformity(p)) {
+        return;
+    }
     vy_arena *arena = &v->scratch;
     analysis *a = vy_arena_alloc(arena, 1, sizeof *a);
     if (!a) {
