@@ -225,6 +225,7 @@ bool vy_pass_canonical_nan(vy_ssa *ssa, const vy_pass_context *context)
     if (ssa->arena->failed) {
         return false;
     }
+    ssa->is_folded = ssa->is_live = false;
     find_kinds(&w);
     for (uint32_t b = 1; b < ssa->blocks.count && !ssa->arena->failed; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {

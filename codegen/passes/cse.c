@@ -245,6 +245,7 @@ bool vy_pass_cse(vy_ssa *ssa, const vy_pass_context *context)
         return false;
     }
     if (w.changed) {
+        ssa->is_folded = false;
         vy_ssa_sweep(ssa);
         vy_ssa_rewrite(ssa, w.map);
     }

@@ -68,6 +68,9 @@ bool vy_pass_dce(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     dead_walk w = {.ssa = ssa};
+    if (ssa->is_live) {
+        return true;
+    }
     uint32_t count = ssa->ins.count;
     w.live = vy_arena_alloc(ssa->scratch, count, sizeof *w.live);
     w.next_store = vy_arena_alloc(ssa->scratch, count, sizeof *w.next_store);
@@ -89,5 +92,6 @@ bool vy_pass_dce(vy_ssa *ssa, const vy_pass_context *context)
         }
     }
     vy_ssa_sweep(ssa);
+    ssa->is_live = true;
     return true;
 }

@@ -1,6 +1,8 @@
 /* Operations on the SSA form: adding, replacing, removing, renumbering. */
 #include "codegen/passes/edit.h"
 
+#include <string.h>
+
 void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena)
 {
     *ssa = (vy_ssa){.program = program, .arena = arena, .scratch = arena};
@@ -99,8 +101,12 @@ uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits)
 
 void vy_ssa_index_literals(vy_ssa *ssa)
 {
-    ssa->literals = NULL;
-    ssa->literal_count = ssa->literal_capacity = ssa->last_literal = 0;
+    if (ssa->literals) {
+        memset(ssa->literals, 0, ssa->literal_capacity * sizeof *ssa->literals);
+    } else {
+        ssa->literal_capacity = 0;
+    }
+    ssa->literal_count = ssa->last_literal = 0;
     bool front = true;
     for (uint32_t i = ssa->blocks.data[1].first; i; i = ssa->ins.data[i].next) {
         const vy_ins *ins = &ssa->ins.data[i];

@@ -386,6 +386,9 @@ static bool fold_round(folder *f)
 bool vy_pass_fold(vy_ssa *ssa, const vy_pass_context *context)
 {
     folder f = {.ssa = ssa, .eval = context ? context->eval : NULL};
+    if (ssa->is_folded) {
+        return true;
+    }
     vy_ssa_index_literals(ssa);
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
         f.changed = f.again = false;
@@ -396,7 +399,9 @@ bool vy_pass_fold(vy_ssa *ssa, const vy_pass_context *context)
         if (ssa->arena->failed) {
             return false;
         }
+        ssa->is_live &= !f.changed && !branches;
         if (!branches && !(f.changed && f.again)) {
+            ssa->is_folded = true;
             break;
         }
         if (!vy_pass_trivial_phi(ssa, context)) {

@@ -1,11 +1,6 @@
 /* See known.h. Every function is checked against all values of 8 bits by tests/passes. */
 #include "codegen/passes/known.h"
 
-uint64_t vy_known_mask(uint32_t width)
-{
-    return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
-}
-
 int64_t vy_known_extend(uint64_t bits, uint32_t width)
 {
     uint64_t sign = (uint64_t)1 << (width - 1);
@@ -26,12 +21,6 @@ static int64_t largest(uint32_t width)
     return (int64_t)(vy_known_mask(width) >> 1);
 }
 
-vy_known vy_known_anything(uint32_t width)
-{
-    uint64_t mask = vy_known_mask(width);
-    return (vy_known){0, mask, least(width), largest(width), ~mask, 0};
-}
-
 /* ---- One from the other ---------------------------------------------------------------------- */
 
 static void raise(uint64_t *low, uint64_t to)
@@ -44,9 +33,12 @@ static void lower(uint64_t *high, uint64_t to)
     *high = *high > to ? to : *high;
 }
 
-static void bits_from_bounds(vy_known *k)
+static void bits_from_bounds(vy_known *k, uint32_t width)
 {
     uint64_t differ = k->umin ^ k->umax;
+    if (differ >> (width - 1)) {
+        return; /* in the highest bit */
+    }
     /* Every bit from the highest differing one down. */
     for (uint32_t i = 1; i < 64; i *= 2) {
         differ |= differ >> i;
@@ -77,6 +69,7 @@ static void unsigned_from_signed(vy_known *k, uint32_t width)
 static bool settle(vy_known *k, uint32_t width)
 {
     for (int round = 0; round < 2; round++) {
+        const vy_known before = *k;
         raise(&k->umin, k->ones);
         lower(&k->umax, ~k->zeros);
         unsigned_from_signed(k, width);
@@ -87,9 +80,12 @@ static bool settle(vy_known *k, uint32_t width)
         if (k->smin > k->smax) {
             return false;
         }
-        bits_from_bounds(k);
+        bits_from_bounds(k, width);
         if (k->ones & k->zeros) {
             return false;
+        }
+        if (vy_known_same(k, &before)) {
+            break;
         }
     }
     return true;
@@ -138,6 +134,13 @@ vy_known vy_known_join(const vy_known *a, const vy_known *b)
 bool vy_known_meet(vy_known *a, const vy_known *b, uint32_t width)
 {
     vy_known k = *a;
+    if (b->umin == b->umax) { /* it is one of what the other may be, or not */
+        uint64_t bits = b->umin;
+        bool is_within = bits >= k.umin && bits <= k.umax && b->smin >= k.smin &&
+                         b->smin <= k.smax && !(bits & k.zeros) && !(~bits & k.ones);
+        *a = is_within ? *b : k;
+        return is_within;
+    }
     raise(&k.umin, b->umin);
     lower(&k.umax, b->umax);
     k.smin = k.smin < b->smin ? b->smin : k.smin;

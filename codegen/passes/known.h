@@ -16,11 +16,24 @@ typedef struct vy_known {
     uint64_t zeros, ones; /* bits that are 0, that are 1 */
 } vy_known;
 
-vy_known vy_known_anything(uint32_t width);
+static inline uint64_t vy_known_mask(uint32_t width)
+{
+    return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+static inline vy_known vy_known_anything(uint32_t width)
+{
+    uint64_t mask = vy_known_mask(width);
+    int64_t largest = (int64_t)(mask >> 1);
+    return (vy_known){0, mask, -largest - 1, largest, ~mask, 0};
+}
+static inline bool vy_known_same(const vy_known *a, const vy_known *b)
+{
+    return a->umin == b->umin && a->umax == b->umax && a->smin == b->smin && a->smax == b->smax &&
+           a->zeros == b->zeros && a->ones == b->ones;
+}
 vy_known vy_known_exact(uint64_t bits, uint32_t width);
 vy_known vy_known_unsigned(uint64_t low, uint64_t high, uint32_t width);
 vy_known vy_known_signed(int64_t low, int64_t high, uint32_t width);
-uint64_t vy_known_mask(uint32_t width);
 int64_t vy_known_extend(uint64_t bits, uint32_t width);
 
 /* Either of the two. */

@@ -5,7 +5,8 @@
  * are known; conditions that are known, for fold.
  *
  * Sound at every moment: the first round takes phis of loops for anything, each later one narrows
- * them by what the last one has found at the back edges. At most ROUNDS of them, one walk over the
+ * them by what the last one has found at the back edges. At most ROUNDS of them, fewer where one
+ * more would find the same, one walk over the
  * dominator tree each: what a branch says holds in the blocks below it, and is taken back when the
  * walk leaves them. What an index of a `for` is follows from its own branch; that it never falls
  * below its first value, from the sum that cannot wrap. */
@@ -50,6 +51,7 @@ static vy_known of_length(vy_ranges *r, const vy_ins *ins, uint32_t index)
     const vy_range count = program->buffers.data[buffer].count;
     if (!r->length_value[buffer]) {
         r->length_value[buffer] = index;
+        r->has_news = true;
     }
     if (count.root && program->exprs.data[count.root].op == VYRE_OP_LITERAL) {
         return vy_known_exact(program->exprs.data[count.root].bits[0], 32);
@@ -74,7 +76,7 @@ static vy_known of_comparison(const vy_ranges *r, const vy_ins *ins)
     bool is_signed = vy_type_is_signed((vyre_type)type);
     vyre_op op = (vyre_op)ins->op;
     if (!vy_ranges_tracks(type)) {
-        return vy_known_unsigned(0, 1, 32);
+        return vy_ranges_either();
     }
     int known = vy_known_compare(op, is_signed, &r->known[ins->arg[0]], &r->known[ins->arg[1]]);
     if (known < 0 && !is_signed && op != VYRE_OP_EQ && op != VYRE_OP_NE) {
@@ -87,7 +89,7 @@ static vy_known of_comparison(const vy_ranges *r, const vy_ins *ins)
             known = 0;
         }
     }
-    return known < 0 ? vy_known_unsigned(0, 1, 32) : vy_known_exact((uint64_t)known, 32);
+    return known < 0 ? vy_ranges_either() : vy_known_exact((uint64_t)known, 32);
 }
 
 static vy_known of_conversion(const vy_ranges *r, const vy_ins *ins)
@@ -132,7 +134,7 @@ static void refine_difference(vy_ranges *r, const vy_ins *ins, uint32_t index, v
     vy_known by = vy_known_unsigned(a->umin > b->umax ? a->umin - b->umax : 0, a->umax - b->umin,
                                     vy_ranges_width(ins->type));
     (void)vy_known_meet(k, &by, vy_ranges_width(ins->type));
-    r->fits[index] |= VY_FITS_UNSIGNED;
+    vy_ranges_add_fits(r, index, VY_FITS_UNSIGNED);
 }
 
 static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
@@ -158,7 +160,7 @@ static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
     }
     vy_known k = vy_known_compute((vyre_op)ins->op, vy_type_is_signed((vyre_type)type), width,
                                   operands, &fits);
-    r->fits[index] |= (uint8_t)fits;
+    vy_ranges_add_fits(r, index, fits);
     refine_difference(r, ins, index, &k);
     return k;
 }
@@ -194,7 +196,7 @@ static vy_known evaluate(vy_ranges *r, uint32_t index)
         break;
     }
     if (ins->type == VYRE_TYPE_BOOL) {
-        return vy_known_unsigned(0, 1, 32);
+        return vy_ranges_either();
     }
     bool is_operator = ins->op < VYRE_OP_COUNT && vy_op_get((vyre_op)ins->op)->form != VY_FORM_LEAF;
     return is_operator ? of_operator(r, ins, index) : vy_known_anything(width);
@@ -283,7 +285,7 @@ static void keep_low_zeros(const vy_ranges *r, uint32_t index, vy_known *k)
 static vy_known of_phi(vy_ranges *r, uint32_t index)
 {
     const vy_ins *ins = vy_ranges_get(r, index);
-    vy_known anything = ins->type == VYRE_TYPE_BOOL ? vy_known_unsigned(0, 1, 32)
+    vy_known anything = ins->type == VYRE_TYPE_BOOL ? vy_ranges_either()
                                                     : vy_known_anything(vy_ranges_width(ins->type));
     vy_range_phi *phi = &r->phis[r->phi_places[index]];
     if (!phi->has_incoming) {
@@ -294,6 +296,8 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
     if (!is_header_phi(r, ins)) {
         return first;
     }
+    phi->last_back = phi->back;
+    phi->had_back = phi->has_back;
     vy_known k = first;
     bool has_back = false;
     for (uint32_t e = 0; e < ins->arg[1]; e++) {
@@ -377,8 +381,8 @@ static void end_block(vy_ranges *r, uint32_t b)
     const vy_block *block = &r->ssa->blocks.data[b];
     uint32_t target;
     bool chooses = block->end == VY_END_BRANCH || block->end == VY_END_SWITCH;
-    if (r->is_last && chooses && vy_known_is_exact(&r->known[block->cond])) {
-        r->decided_ends[b] = true;
+    if (r->decides && chooses) {
+        r->decided_ends[b] = vy_known_is_exact(&r->known[block->cond]);
         r->end_values[b] = r->known[block->cond].umin;
     }
     for (uint32_t i = 0; (target = vy_ssa_successor(r->ssa, block, i)) != 0; i++) {
@@ -409,9 +413,12 @@ static void enter(vy_ranges *r, uint32_t b)
     for (uint32_t i = r->ssa->blocks.data[b].first; i; i = r->ssa->ins.data[i].next) {
         const vy_ins *ins = vy_ranges_get(r, i);
         if (vy_ranges_tracks(ins->type)) {
+            bool was_negative = r->known[i].smin < 0;
             r->known[i] = ins->op == VY_SSA_PHI ? of_phi(r, i) : evaluate(r, i);
+            /* Sums in a loop are asked for that above, before the walk comes to them. */
+            r->has_news |= was_negative != (r->known[i].smin < 0);
         }
-        if (r->is_last) {
+        if (r->decides) {
             vy_ranges_decide(r, i);
         }
     }
@@ -488,6 +495,19 @@ static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis)
     return rounds;
 }
 
+/* Whether another round would start from what this one has started from. */
+static bool is_settled(const vy_ranges *r)
+{
+    for (uint32_t i = 0; i < r->phi_count && !r->has_news; i++) {
+        const vy_range_phi *phi = &r->phis[i];
+        if (phi->has_back != phi->had_back ||
+            (phi->has_back && !vy_known_same(&phi->back, &phi->last_back))) {
+            return false;
+        }
+    }
+    return !r->has_news;
+}
+
 static void place_phis(vy_ranges *r)
 {
     uint32_t count = 0;
@@ -503,20 +523,24 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     vy_ranges r = {.ssa = ssa, .count = ssa->ins.count};
-    uint32_t phis, rounds = count_rounds(ssa, &phis);
+    uint32_t rounds = count_rounds(ssa, &r.phi_count);
     r.low_zeros = vy_ssa_low_zeros(ssa);
-    if (!r.low_zeros || !allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
+    if (!r.low_zeros || !allocate(&r, r.phi_count) || !vy_flow_find(ssa, &r.flow)) {
         return false;
     }
     find_lengths(&r);
     find_cases(&r);
     place_phis(&r);
     for (uint32_t round = 0; round < rounds && !ssa->arena->failed; round++) {
-        r.is_last = round + 1 == rounds;
+        r.decides = round > 0 || rounds == 1;
+        r.has_news = false;
         memset(r.brought_by, 0, ssa->blocks.count * sizeof *r.brought_by);
         for (uint32_t b = 1; b && !ssa->arena->failed;) {
             enter(&r, b);
             b = vy_flow_next(&r.flow, b, leave, &r);
+        }
+        if (r.decides && is_settled(&r)) {
+            break;
         }
     }
     return !ssa->arena->failed && vy_ranges_apply(&r);

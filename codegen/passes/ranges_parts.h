@@ -44,7 +44,8 @@ typedef struct vy_range_decision {
  * edges. */
 typedef struct vy_range_phi {
     vy_known incoming, back;
-    bool has_incoming, has_back;
+    vy_known last_back; /* what `back` was when this round began */
+    bool has_incoming, has_back, had_back;
     uint32_t next_edge; /* where to look first */
 } vy_range_phi;
 
@@ -67,7 +68,11 @@ typedef struct vy_ranges {
     uint32_t *case_count;
     uint32_t *length_of;    /* by buffer: the one with the same number of elements by declaration */
     uint32_t *length_value; /* by buffer: a LENGTH of it met so far, or 0 */
-    bool is_last;           /* round: decide */
+    uint32_t phi_count;
+    bool decides; /* in this round, which may be the last */
+    /* In this round something was found that a later one could see, beside what comes back to the
+     * phis of loops. */
+    bool has_news;
     vy_range_decision *decisions; /* by instruction */
     bool *decided_ends;           /* by block: what it chooses by is known */
     uint64_t *end_values;
@@ -88,6 +93,18 @@ static inline bool vy_ranges_is_integer(uint8_t type)
 static inline uint32_t vy_ranges_width(uint8_t type)
 {
     return type == VYRE_TYPE_BOOL ? 32 : vy_type_width((vyre_type)type);
+}
+
+/* A bool of which nothing is known. */
+static inline vy_known vy_ranges_either(void)
+{
+    return (vy_known){0, 1, 0, 1, ~(uint64_t)1, 0};
+}
+
+static inline void vy_ranges_add_fits(vy_ranges *r, uint32_t index, uint32_t fits)
+{
+    r->has_news |= (fits & ~(uint32_t)r->fits[index]) != 0;
+    r->fits[index] |= (uint8_t)fits;
 }
 
 static inline const vy_ins *vy_ranges_get(const vy_ranges *r, uint32_t value)

@@ -148,6 +148,7 @@ static void decide_operator(vy_ranges *r, uint32_t index)
 void vy_ranges_decide(vy_ranges *r, uint32_t index)
 {
     const vy_ins *ins = vy_ranges_get(r, index);
+    r->decisions[index].action = VY_RANGE_KEEP; /* whatever an earlier round has said */
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
         return;
@@ -215,11 +216,17 @@ bool vy_ranges_apply(vy_ranges *r)
     if (!map) {
         return false;
     }
-    bool any = false;
+    bool any = false, others = false;
     vy_ssa_index_literals(ssa);
     for (uint32_t b = 1; b < ssa->blocks.count && !ssa->arena->failed; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
-            uint32_t value = i < r->count ? apply(r, i) : 0;
+            vy_range_action action =
+                i < r->count ? (vy_range_action)r->decisions[i].action : VY_RANGE_KEEP;
+            if (action == VY_RANGE_KEEP) {
+                continue;
+            }
+            uint32_t value = apply(r, i);
+            others |= action != VY_RANGE_UNCHECKED;
             if (value) {
                 map[i] = value;
                 ssa->ins.data[i].removed = any = true;
@@ -228,10 +235,14 @@ bool vy_ranges_apply(vy_ranges *r)
         if (r->decided_ends[b]) {
             vyre_type type = (vyre_type)ssa->ins.data[ssa->blocks.data[b].cond].type;
             ssa->blocks.data[b].cond = vy_ssa_literal(ssa, type, r->end_values[b]);
+            others = true;
         }
     }
     if (ssa->arena->failed) {
         return false;
+    }
+    if (others) {
+        ssa->is_folded = ssa->is_live = false;
     }
     if (any) {
         vy_ssa_sweep(ssa);

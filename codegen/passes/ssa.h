@@ -116,6 +116,9 @@ typedef struct vy_ssa {
     uint32_t *literals; /* edit.c: open-addressing table of the LITERALs; may be NULL */
     uint32_t literal_count, literal_capacity, last_literal;
     bool is_whole; /* vy_ssa_build_whole: the flag is in its buffer */
+    /* fold, or dce, has been here and would find nothing more. Whoever changes what a value is, or
+     * drops a use of one, clears them. */
+    bool is_folded, is_live;
 } vy_ssa;
 
 /* Lowers a segment. Functions are inlined, while loops get their counters, values from other

@@ -44,6 +44,7 @@ bool vy_pass_trivial_phi(vy_ssa *ssa, const vy_pass_context *context)
         }
     }
     if (any) {
+        ssa->is_folded = ssa->is_live = false;
         vy_ssa_sweep(ssa);
         vy_ssa_rewrite(ssa, map);
     }

@@ -343,6 +343,7 @@ static bool apply(widener *w, uint64_t *out_streams)
         ssa->ins.data[w->again.data[i]].removed = true;
         map[w->again.data[i]] = w->again.data[i + 1];
     }
+    ssa->is_folded = ssa->is_live = false;
     vy_ssa_sweep(ssa);
     vy_ssa_rewrite(ssa, map);
     return vy_pass_dce(ssa, NULL);
