@@ -277,7 +277,7 @@ vyre_result vyre_builder_finish(vyre_builder **builder, vyre_program **out_progr
             *diag = b->diag;
         }
     } else {
-        result = vy_program_validate(b->program, diag);
+        result = vy_program_validate(b->program, b->names, diag);
     }
     if (result == VYRE_OK) {
         *out_program = b->program;

@@ -64,6 +64,7 @@ struct vyre_builder {
     vy_loc at;
     bool has_workgroup, has_grid, has_fixpoint, has_loop_limit, has_fast_math, has_subgroup_width;
     uint32_t function; /* the one whose body is open, or 0 */
+    vy_names_state names;
     VY_VEC(vy_node) pool;
     VY_VEC(uint32_t) pool_args;
     VY_VEC(vy_visit) visits;

@@ -205,8 +205,10 @@ vyre_program *vy_program_hold(const vyre_program *program);
 
 /* Checks every rule of the language that the builder does not check while building
  * (docs/language.md lists them), numbers the record sites, marks impure functions and computes both
- * hashes. */
-vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag);
+ * hashes. Names may have been checked before: each was free where it was declared, and meant the
+ * same until its list ended. */
+typedef enum vy_names_state { VY_NAMES_UNKNOWN, VY_NAMES_CHECKED } vy_names_state;
+vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyre_diag *diag);
 
 /* ---- Host-evaluated expressions ------------------------------------------------------------- */
 

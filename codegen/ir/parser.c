@@ -282,6 +282,7 @@ void vy_parser_declare(vy_parser *p, vy_name *name, vy_symbol_kind symbol, vyre_
         }
         name->was_local = true;
     }
+    p->has_clash |= name->symbol != VY_SYMBOL_NONE;
     name->symbol = (uint8_t)symbol;
     name->type = (uint8_t)type;
     name->ref = ref.id;
@@ -346,6 +347,9 @@ static vyre_result parse(vy_parser *p, vyre_program **out_program, vyre_diag *di
             *diag = p->lexer.error;
         }
         return p->lexer.error.code;
+    }
+    if (p->builder && !p->has_clash) {
+        p->builder->names = VY_NAMES_CHECKED;
     }
     return vyre_builder_finish(&p->builder, out_program, diag);
 }

@@ -58,6 +58,7 @@ typedef struct vy_parser {
     vy_token token; /* the one to be looked at; END after an error */
     vyre_builder *builder;
     bool builder_failed_first;
+    bool has_clash;          /* something was declared under a name that meant something */
     uint32_t depth;          /* of open parentheses, brackets and prefix operators */
     const vy_name *function; /* whose body is open, NULL in the kernel */
     uint32_t seen;           /* directives, by bits of vy_directive */

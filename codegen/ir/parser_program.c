@@ -405,6 +405,7 @@ static void parse_function(vy_parser *p, vy_loc loc)
         vy_parser_at(p, parameter->loc);
         ref =
             vyre_build_function_parameter(p->builder, parameter->text, (vyre_type)parameter->type);
+        p->has_clash |= parameter->symbol != VY_SYMBOL_NONE;
         parameter->symbol = VY_SYMBOL_ARGUMENT;
         parameter->was_local = true;
         parameter->ref = ref.id;

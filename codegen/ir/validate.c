@@ -285,12 +285,12 @@ void vy_validate_header(vy_validator *v)
     check_buffers(v);
 }
 
-vyre_result vy_program_validate(vyre_program *program, vyre_diag *diag)
+vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyre_diag *diag)
 {
     static void (*const steps[])(vy_validator *) = {vy_validate_header, vy_validate_names,
                                                     vy_validate_bodies, vy_validate_syncs,
                                                     vy_validate_uniformity};
-    vy_validator v = {.program = program, .diag = diag, .result = VYRE_OK};
+    vy_validator v = {.program = program, .diag = diag, .result = VYRE_OK, .names = names};
     vy_arena_init(&v.scratch, &program->arena.allocator);
     v.kinds = vy_arena_alloc(&v.scratch, program->stmts.count, sizeof *v.kinds);
     v.facts = vy_arena_alloc(&v.scratch, program->functions.count, sizeof *v.facts);

@@ -19,6 +19,7 @@ typedef struct vy_validator {
     vyre_program *program;
     vyre_diag *diag;
     vyre_result result; /* the first error */
+    vy_names_state names;
     vy_arena scratch;
     uint32_t
         *kinds; /* by statement: bits 1 << vy_stmt_kind of itself and what it contains or calls */

@@ -173,6 +173,15 @@ void vy_validate_names(vy_validator *v)
 {
     const vyre_program *p = v->program;
     scopes s = {.v = v};
+    if (!vy_name_is_plain(p->name)) {
+        vy_validator_fail(v, (vy_loc){0, 0},
+                          "a program cannot be called `%.60s`. Fix: use letters, digits and `_`, "
+                          "not beginning with a digit",
+                          p->name);
+    }
+    if (v->names == VY_NAMES_CHECKED) {
+        return;
+    }
     uint64_t named = (uint64_t)p->buffers.count + p->params.count + p->constants.count +
                      p->tables.count + p->functions.count + p->vars.count;
     uint64_t size = 16;
@@ -190,12 +199,6 @@ void vy_validate_names(vy_validator *v)
     if (!s.names || !s.is_visible) {
         vy_validator_no_memory(v);
         return;
-    }
-    if (!vy_name_is_plain(p->name)) {
-        vy_validator_fail(v, (vy_loc){0, 0},
-                          "a program cannot be called `%.60s`. Fix: use letters, digits and `_`, "
-                          "not beginning with a digit",
-                          p->name);
     }
     declare_globals(&s);
     for (uint32_t f = 1; f < p->functions.count && v->result == VYRE_OK; f++) {
