@@ -534,6 +534,7 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
     for (uint32_t round = 0; round < rounds && !ssa->arena->failed; round++) {
         r.decides = round > 0 || rounds == 1;
         r.has_news = false;
+        r.literals.count = 0;
         memset(r.brought_by, 0, ssa->blocks.count * sizeof *r.brought_by);
         for (uint32_t b = 1; b && !ssa->arena->failed;) {
             enter(&r, b);

@@ -37,7 +37,7 @@ typedef enum vy_range_action {
 
 typedef struct vy_range_decision {
     uint8_t action, with;
-    uint64_t bits;
+    uint32_t bits; /* of a literal: its place in `literals` */
 } vy_range_decision;
 
 /* Of a phi: what has come in from the blocks walked so far, and the last round's share of the back
@@ -74,6 +74,7 @@ typedef struct vy_ranges {
      * phis of loops. */
     bool has_news;
     vy_range_decision *decisions; /* by instruction */
+    VY_VEC(uint64_t) literals;    /* that it decided for */
     bool *decided_ends;           /* by block: what it chooses by is known */
     uint64_t *end_values;
     uint32_t budget; /* conditions still to be taken apart for this edge */

@@ -2,10 +2,16 @@
  * the walk is over, done. */
 #include "codegen/passes/ranges_parts.h"
 
-static void decide(vy_ranges *r, uint32_t index, vy_range_action action, uint8_t with,
-                   uint64_t bits)
+static void decide(vy_ranges *r, uint32_t index, vy_range_action action, uint8_t with)
 {
-    r->decisions[index] = (vy_range_decision){(uint8_t)action, with, bits};
+    r->decisions[index] = (vy_range_decision){(uint8_t)action, with, 0};
+}
+
+static void decide_with(vy_ranges *r, uint32_t index, vy_range_action action, uint64_t bits)
+{
+    if (vy_vec_push(r->ssa->scratch, &r->literals, bits)) {
+        r->decisions[index] = (vy_range_decision){(uint8_t)action, 0, r->literals.count - 1};
+    }
 }
 
 /* ---- Accesses -------------------------------------------------------------------------------- */
@@ -38,7 +44,7 @@ static void decide_access(vy_ranges *r, uint32_t index)
         break;
     }
     if (is_in_bounds(r, ins, bound)) {
-        decide(r, index, VY_RANGE_UNCHECKED, 0, 0);
+        decide(r, index, VY_RANGE_UNCHECKED, 0);
     }
 }
 
@@ -68,15 +74,15 @@ static void decide_division(vy_ranges *r, uint32_t index)
     bool is_rem = ins->op == VYRE_OP_REM;
     if (natural && is_rem &&
         vy_ranges_is_below(r, ins->arg[0], vy_bound_value(r, ins->arg[1]), true)) {
-        decide(r, index, VY_RANGE_SAME, 0, 0);
+        decide(r, index, VY_RANGE_SAME, 0);
     } else if (natural && vy_known_is_exact(b) && is_power_of_two(b->umin)) {
-        decide(r, index, is_rem ? VY_RANGE_LOW_BITS : VY_RANGE_SHIFT_RIGHT, 0,
-               is_rem ? b->umin - 1 : log2_of(b->umin));
+        decide_with(r, index, is_rem ? VY_RANGE_LOW_BITS : VY_RANGE_SHIFT_RIGHT,
+                    is_rem ? b->umin - 1 : log2_of(b->umin));
     } else if (vy_known_is_not_zero(b)) {
         vy_known least = vy_known_anything(width);
         bool fits = !is_signed || b->smin > -1 || b->smax < -1 || a->smin > least.smin;
         if (fits) {
-            decide(r, index, VY_RANGE_UNCHECKED, 0, 0);
+            decide(r, index, VY_RANGE_UNCHECKED, 0);
         }
     }
 }
@@ -100,21 +106,21 @@ static void decide_operator(vy_ranges *r, uint32_t index)
     case VYRE_OP_ROTATE_LEFT:
     case VYRE_OP_ROTATE_RIGHT:
         if (b->umax < width) {
-            decide(r, index, VY_RANGE_UNCHECKED, 0, 0);
+            decide(r, index, VY_RANGE_UNCHECKED, 0);
         }
         break;
     case VYRE_OP_AND:
         if ((~a->zeros & ~b->ones) == 0) {
-            decide(r, index, VY_RANGE_SAME, 0, 0);
+            decide(r, index, VY_RANGE_SAME, 0);
         } else if ((~b->zeros & ~a->ones) == 0) {
-            decide(r, index, VY_RANGE_SAME, 1, 0);
+            decide(r, index, VY_RANGE_SAME, 1);
         }
         break;
     case VYRE_OP_OR:
         if ((~b->zeros & ~a->ones) == 0) {
-            decide(r, index, VY_RANGE_SAME, 0, 0);
+            decide(r, index, VY_RANGE_SAME, 0);
         } else if ((~a->zeros & ~b->ones) == 0) {
-            decide(r, index, VY_RANGE_SAME, 1, 0);
+            decide(r, index, VY_RANGE_SAME, 1);
         }
         break;
     case VYRE_OP_MIN:
@@ -126,18 +132,18 @@ static void decide_operator(vy_ranges *r, uint32_t index)
         bool high = vy_known_compare(VYRE_OP_GE, is_signed, a, b) == 1 ||
                     (natural && vy_ranges_is_below(r, y, vy_bound_value(r, x), false));
         if (low || high) {
-            decide(r, index, VY_RANGE_SAME, low == is_min ? 0 : 1, 0);
+            decide(r, index, VY_RANGE_SAME, low == is_min ? 0 : 1);
         }
         break;
     }
     case VYRE_OP_ABS:
         if (a->smin >= 0) {
-            decide(r, index, VY_RANGE_SAME, 0, 0);
+            decide(r, index, VY_RANGE_SAME, 0);
         }
         break;
     case VYRE_OP_SELECT:
         if (vy_known_is_exact(a)) {
-            decide(r, index, VY_RANGE_SAME, a->umin ? 1 : 2, 0);
+            decide(r, index, VY_RANGE_SAME, a->umin ? 1 : 2);
         }
         break;
     default:
@@ -167,7 +173,7 @@ void vy_ranges_decide(vy_ranges *r, uint32_t index)
     bool is_operator = ins->op < VYRE_OP_COUNT;
     if (vy_ranges_tracks(ins->type) && (is_operator || ins->op == VY_SSA_PHI) &&
         vy_known_is_exact(&r->known[index])) {
-        decide(r, index, VY_RANGE_LITERAL, 0, r->known[index].umin);
+        decide_with(r, index, VY_RANGE_LITERAL, r->known[index].umin);
     } else if (is_operator && vy_op_get((vyre_op)ins->op)->form != VY_FORM_LEAF) {
         decide_operator(r, index);
     }
@@ -184,13 +190,14 @@ static uint32_t apply(vy_ranges *r, uint32_t index)
     uint32_t literal;
     switch ((vy_range_action)decision->action) {
     case VY_RANGE_LITERAL:
-        return vy_ssa_literal(ssa, type, decision->bits);
+        return vy_ssa_literal(ssa, type, r->literals.data[decision->bits]);
     case VY_RANGE_SAME:
         return ssa->ins.data[index].arg[decision->with];
     case VY_RANGE_LOW_BITS:
     case VY_RANGE_SHIFT_RIGHT: {
         bool shifts = decision->action == VY_RANGE_SHIFT_RIGHT;
-        literal = vy_ssa_literal(ssa, shifts ? VYRE_TYPE_U32 : type, decision->bits);
+        literal =
+            vy_ssa_literal(ssa, shifts ? VYRE_TYPE_U32 : type, r->literals.data[decision->bits]);
         vy_ins *ins = &ssa->ins.data[index];
         ins->op = shifts ? VYRE_OP_SHR : VYRE_OP_AND;
         ins->arg[1] = literal;
