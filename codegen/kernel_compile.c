@@ -18,10 +18,11 @@ typedef struct compiler {
     const vyre_kernel *description; /* of the program: that kernel, or the one that words are for */
     vy_arena work;
     vy_arena scratch; /* of one pass, or of one module while it is made */
+    vy_arena *result; /* where the words go */
     vy_split split;
     vy_ssa *ssa;             /* by segment */
     vy_access *access;       /* by segment */
-    vy_segment_words *words; /* by segment, in the work arena */
+    vy_segment_words *words; /* by segment; what they are, in the result's arena */
     uint32_t *table_offsets; /* by table */
     vy_coarse *coarse;       /* by segment, where is_coarse */
     bool is_wide, is_whole, is_persistent, is_coarse, is_unchecked;
@@ -105,15 +106,6 @@ static uint32_t count_instructions(const vy_ssa *ssa)
     return count;
 }
 
-static uint32_t *copy_words(vy_arena *arena, const vy_segment_words *from)
-{
-    uint32_t *words = vy_arena_alloc(arena, from->count, sizeof *words);
-    if (words) {
-        memcpy(words, from->words, from->count * sizeof *words);
-    }
-    return words;
-}
-
 /* Bindings that may be the same memory as another that is written: the engine refuses only in and
  * uniform buffers there. */
 static uint64_t overlapping_bindings(const vyre_program *program)
@@ -173,7 +165,8 @@ static vyre_result emit(compiler *c, uint32_t module, uint32_t first, uint32_t c
     vyre_result result = vy_spirv_emit_all(&c->ssa[first], &c->access[first], count, &options,
                                            &c->scratch, &made.words, &made.count, c->diag);
     if (result == VYRE_OK) {
-        c->words[module] = (vy_segment_words){copy_words(&c->work, &made), made.count};
+        uint32_t *words = vy_arena_copy(c->result, made.words, made.count, sizeof *words);
+        c->words[module] = (vy_segment_words){words, made.count};
         result = c->words[module].words ? VYRE_OK : vy_diag_no_memory(c->diag);
     }
     vy_arena_reset(&c->scratch);
@@ -272,13 +265,13 @@ static vyre_result compile_segments(compiler *c)
     return result;
 }
 
-static void copy_words_and_access(compiler *c)
+static void take_words_and_access(compiler *c)
 {
     vyre_kernel *k = c->kernel;
     for (uint32_t i = 0; i < k->segment_count; i++) {
         const vy_access *access = &c->access[i];
         vy_kernel_segment *out = &k->segments[i];
-        out->words = copy_words(&k->arena, &c->words[i]);
+        out->words = c->words[i].words;
         out->word_count = c->words[i].count;
         out->instruction_count = count_instructions(&c->ssa[i]);
         out->reads = access->reads;
@@ -618,7 +611,7 @@ static vyre_result compile(compiler *c)
     if (result == VYRE_OK && !c->kernel->is_precompiled) {
         result = compile_segments(c);
         if (result == VYRE_OK) {
-            copy_words_and_access(c);
+            take_words_and_access(c);
             result = c->file ? vy_kernel_file_check(c->file, c->kernel, c->diag) : VYRE_OK;
         }
     }
@@ -677,8 +670,7 @@ static vyre_result make_set(compiler *c, vy_word_set *set)
     }
     set->segments = vy_arena_alloc(&set->arena, count, sizeof *set->segments);
     for (uint32_t i = 0; set->segments && i < count; i++) {
-        set->segments[i] =
-            (vy_segment_words){copy_words(&set->arena, &c->words[i]), c->words[i].count};
+        set->segments[i] = c->words[i];
     }
     return c->work.failed || set->arena.failed ? vy_diag_no_memory(c->diag) : VYRE_OK;
 }
@@ -706,6 +698,7 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
         return vy_diag_no_memory(diag);
     }
     vy_arena_init(&set->arena, memory);
+    c.result = &set->arena;
     vy_arena_init(&c.work, memory);
     vy_arena_init_scratch(&c.scratch, &c.work);
     result = make_set(&c, set);
@@ -746,6 +739,7 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     }
     c.description = c.kernel;
     vy_arena_init(&c.kernel->arena, &memory);
+    c.result = &c.kernel->arena;
     vy_arena_init(&c.work, &memory);
     vy_arena_init_scratch(&c.scratch, &c.work);
     vyre_result result = compile(&c);

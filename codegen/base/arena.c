@@ -122,15 +122,29 @@ void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size)
     return memory ? memset(memory, 0, total) : NULL;
 }
 
+void *vy_arena_copy(vy_arena *arena, const void *from, size_t count, size_t size)
+{
+    size_t total = 0;
+    void *memory = allocate(arena, count, size, &total);
+    if (memory && count) {
+        memcpy(memory, from, count * size);
+    }
+    return memory;
+}
+
 char *vy_arena_text(vy_arena *arena, const char *text, size_t length)
 {
     if (length == SIZE_MAX) {
         fail(arena);
         return NULL;
     }
-    char *copy = vy_arena_alloc(arena, length + 1, 1);
+    size_t total = 0;
+    char *copy = allocate(arena, length + 1, 1, &total);
     if (copy && length) {
         memcpy(copy, text, length);
+    }
+    if (copy) {
+        copy[length] = '\0';
     }
     return copy;
 }

@@ -52,6 +52,8 @@ void vy_arena_reset(vy_arena *arena);
 void vy_arena_finish(vy_arena *arena);
 /* Zeroed, aligned for any type; NULL on failure (sticky). Size 0 gives a valid pointer. */
 void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size);
+/* A copy of `count` elements; NULL on failure. */
+void *vy_arena_copy(vy_arena *arena, const void *from, size_t count, size_t size);
 /* A copy of length bytes with a final zero; NULL on failure. */
 char *vy_arena_text(vy_arena *arena, const char *text, size_t length);
 

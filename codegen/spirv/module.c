@@ -33,6 +33,11 @@ bool vy_module_is_whole(const vy_module *module)
 uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_count)
 {
     vy_words whole = {0};
+    uint32_t total = 5;
+    for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
+        total += module->sections[i].count;
+    }
+    (void)vy_vec_reserve(module->arena, &whole, total);
     vy_words_append(
         module->arena, &whole,
         VY_LIST(SpvMagicNumber, version, 0 /* no registered generator */, module->next_id, 0));
