@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define MAX_POOL_ID 0xf0000000u
+#define MAX_TREE    256u /* a pool that holds more than that is walked only where it is needed */
 
 /* ---- The pool -------------------------------------------------------------------------------- */
 
@@ -133,10 +134,42 @@ static bool place_node(vyre_builder *b, vy_node *node)
     return true;
 }
 
+/* Trees are mostly built as they are placed: each operand with all of its own right in front of the
+ * next one. Then the tree is the entries from the one given back up to the root, else `none`. Uses
+ * `placed` for where the tree of a node begins. */
+static uint32_t find_begin(vyre_builder *b, uint32_t root, uint32_t none)
+{
+    for (uint32_t i = 0; i <= root; i++) {
+        vy_node *node = &b->pool.data[i];
+        uint32_t begin = i;
+        for (uint32_t a = child_count(node); a-- > 0;) {
+            uint32_t operand = child(b, node, a);
+            if (begin == 0 || operand != begin - 1) {
+                begin = none;
+                break;
+            }
+            begin = b->pool.data[operand].placed;
+            if (begin == none) {
+                break;
+            }
+        }
+        node->placed = begin;
+    }
+    return b->pool.data[root].placed;
+}
+
 vy_range vy_builder_place(vyre_builder *b, uint32_t root)
 {
     vy_range range = {b->program->exprs.count, 0, 0};
     b->visits.count = 0;
+    uint32_t begin = root < MAX_TREE ? find_begin(b, root, UINT32_MAX) : UINT32_MAX;
+    for (uint32_t i = begin; i <= root && place_node(b, &b->pool.data[i]); i++) {
+    }
+    if (begin != UINT32_MAX) {
+        range.end = b->program->exprs.count;
+        range.root = range.end - 1;
+        return b->failed ? (vy_range){0, 0, 0} : range;
+    }
     if (!vy_vec_push(&b->scratch, &b->visits, (vy_visit){root, 0})) {
         vy_builder_no_memory(b);
     }

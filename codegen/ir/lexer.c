@@ -449,9 +449,11 @@ const char *vy_lexer_string(vy_lexer *lexer, const vy_token *token)
 
 static void read_name(vy_lexer *lexer, vy_token *token)
 {
-    size_t at = lexer->at + 1;
-    while (at < lexer->size && is_name_char(lexer->text[at])) {
-        at++;
+    size_t at = lexer->at, size = lexer->size;
+    const char *text = lexer->text;
+    uint64_t hash = 0;
+    for (; at < size && is_name_char(text[at]); at++) {
+        hash = vy_name_hash(hash, text[at]);
     }
     lexer->at = at;
     size_t length = at - token->begin;
@@ -461,7 +463,7 @@ static void read_name(vy_lexer *lexer, vy_token *token)
                       length, VYRE_MAX_NAME, lexer->text + token->begin);
         return;
     }
-    token->name = vy_names_intern(lexer->names, lexer->text + token->begin, length);
+    token->name = vy_names_intern(lexer->names, text + token->begin, length, hash);
     if (!token->name) {
         lexer->failed = true; /* out of memory: the arena says so */
     }

@@ -31,17 +31,6 @@ static const struct {
                      {"lane", VYRE_BUILTIN_LANE, 0},
                      {"lanes", VYRE_BUILTIN_LANES, 0}};
 
-/* Names are short: byte by byte. */
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = length;
-    for (size_t i = 0; i < length; i++) {
-        hash = hash * 67 + (unsigned char)text[i];
-    }
-    hash *= VY_HASH_MULTIPLIER;
-    return hash ^ hash >> 32;
-}
-
 static bool grow(vy_names *names)
 {
     uint32_t slot_count = names->slot_count ? names->slot_count * 2 : FIRST_SLOT_COUNT;
@@ -64,17 +53,30 @@ static bool grow(vy_names *names)
     return true;
 }
 
-vy_name *vy_names_intern(vy_names *names, const char *text, size_t length)
+static bool is_text(const vy_name *entry, const char *text, size_t length)
+{
+    if (entry->length != length) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) { /* short, mostly */
+        if (entry->text[i] != text[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t hash)
 {
     if (names->count >= names->slot_count / 2 && !grow(names)) {
         return NULL;
     }
-    uint64_t hash = hash_of(text, length);
+    hash *= VY_HASH_MULTIPLIER;
+    hash ^= hash >> 32;
     uint32_t at = (uint32_t)hash & (names->slot_count - 1);
     for (; names->slots[at]; at = (at + 1) & (names->slot_count - 1)) {
         vy_name *entry = names->slots[at];
-        if (entry->hash == hash && entry->length == length &&
-            memcmp(entry->text, text, length) == 0) {
+        if (entry->hash == hash && is_text(entry, text, length)) {
             return entry;
         }
     }
@@ -95,7 +97,11 @@ vy_name *vy_names_intern(vy_names *names, const char *text, size_t length)
 static bool enter(vy_names *names, const char *text, vy_symbol_kind symbol, uint32_t ref,
                   vy_word word, uint8_t components)
 {
-    vy_name *entry = vy_names_intern(names, text, strlen(text));
+    uint64_t hash = 0;
+    for (size_t i = 0; text[i]; i++) {
+        hash = vy_name_hash(hash, text[i]);
+    }
+    vy_name *entry = vy_names_intern(names, text, strlen(text), hash);
     if (entry && entry->symbol == VY_SYMBOL_NONE && entry->word == VY_WORD_NONE) {
         entry->symbol = (uint8_t)symbol;
         entry->ref = ref;

@@ -80,8 +80,13 @@ typedef struct vy_names {
 
 /* Enters the words of the language; false when out of memory. */
 bool vy_names_init(vy_names *names, vy_arena *arena);
-/* The entry of a name, made where there is none; NULL when out of memory. */
-vy_name *vy_names_intern(vy_names *names, const char *text, size_t length);
+/* The entry of a name, made where there is none; NULL when out of memory. `hash`: vy_name_hash over
+ * its bytes in turn, from 0. */
+vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t hash);
+static inline uint64_t vy_name_hash(uint64_t hash, char c)
+{
+    return hash * 67 + (unsigned char)c;
+}
 /* The text of the most similar name that has a meaning here, or NULL. */
 const char *vy_names_similar(const vy_names *names, const char *text, size_t length);
 /* "buffer", "constant", ...; never NULL. */
