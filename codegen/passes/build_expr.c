@@ -313,6 +313,42 @@ static vy_parts build_expr(vy_ssa_builder *b, const vy_expr *expr)
     }
 }
 
+/* Most expressions: operators over scalars, and what those read. Whether it was one. */
+static bool build_scalar(vy_ssa_builder *b, uint32_t e)
+{
+    const vy_expr *expr = &b->program->exprs.data[e];
+    const vy_op_info *info = vy_op_get((vyre_op)expr->op);
+    uint32_t *value = &b->tables.values[e], key;
+    if (vy_type_components((vyre_type)expr->type) != 1) {
+        return false;
+    }
+    if (expr->op == VYRE_OP_LITERAL) {
+        *value = vy_ssa_literal(b->ssa, (vyre_type)expr->type, expr->bits[0]);
+        return true;
+    }
+    if (expr->op == VYRE_OP_VARIABLE) {
+        key = vy_key(b, expr->ref);
+        *value = key ? vy_build_current(b, key) : 0;
+        *value = *value ? *value : vy_build_zero(b, (vyre_type)expr->type);
+        return true;
+    }
+    if (info->form == VY_FORM_LEAF || info->shape == VY_SHAPE_BOOL_REDUCE ||
+        info->shape == VY_SHAPE_DOT) {
+        return false;
+    }
+    vy_ins *ins = vy_ssa_add(b->ssa, b->block);
+    if (ins) {
+        ins->op = expr->op;
+        ins->type = expr->type;
+        ins->loc = expr->loc;
+        for (uint32_t i = 0; i < info->operand_count; i++) {
+            ins->arg[i] = b->tables.values[expr->arg[i]];
+        }
+        *value = b->ssa->ins.count - 1;
+    }
+    return true;
+}
+
 vy_parts vy_build_value(vy_ssa_builder *b, vy_range range)
 {
     if (!range.root) {
@@ -322,7 +358,9 @@ vy_parts vy_build_value(vy_ssa_builder *b, vy_range range)
         return (vy_parts){0};
     }
     for (uint32_t e = range.begin; e < range.end && b->block && !vy_build_stopped(b); e++) {
-        keep_value(b, e, build_expr(b, &b->program->exprs.data[e]));
+        if (!build_scalar(b, e)) {
+            keep_value(b, e, build_expr(b, &b->program->exprs.data[e]));
+        }
     }
     return value_of(b, range.root);
 }

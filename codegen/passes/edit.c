@@ -38,6 +38,24 @@ uint32_t vy_ssa_insert(vy_ssa *ssa, uint32_t block, uint32_t after, vy_ins ins)
     return index;
 }
 
+vy_ins *vy_ssa_add(vy_ssa *ssa, uint32_t block)
+{
+    if (!vy_vec_reserve(ssa->arena, &ssa->ins, 1)) {
+        return NULL;
+    }
+    uint32_t index = ssa->ins.count++;
+    vy_block *at = &ssa->blocks.data[block];
+    vy_ins *ins = &ssa->ins.data[index];
+    *ins = (vy_ins){.block = block};
+    if (at->last) {
+        ssa->ins.data[at->last].next = index;
+    } else {
+        at->first = index;
+    }
+    at->last = index;
+    return ins;
+}
+
 uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins)
 {
     return vy_ssa_insert(ssa, block, ssa->blocks.data[block].last, ins);

@@ -7,6 +7,9 @@
 
 void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena);
 uint32_t vy_ssa_add_block(vy_ssa *ssa, vy_loc loc);
+/* An instruction of zeros at the end of the block, to be filled in; NULL on failure. It is the last
+ * of `ins`. */
+vy_ins *vy_ssa_add(vy_ssa *ssa, uint32_t block);
 /* At the end of the block. */
 uint32_t vy_ssa_append(vy_ssa *ssa, uint32_t block, vy_ins ins);
 /* Behind `after`, or at the front of the block where after is 0. */

@@ -93,6 +93,10 @@ static bool settle(vy_known *k, uint32_t width)
 
 static vy_known settled(vy_known k, uint32_t width)
 {
+    const vy_known anything = vy_known_anything(width);
+    if (vy_known_same(&k, &anything)) {
+        return k;
+    }
     return settle(&k, width) ? k : vy_known_anything(width);
 }
 

@@ -211,8 +211,8 @@ static bool is_header_phi(const vy_ranges *r, const vy_ins *ins)
 
 /* Whether `value` is the phi, or the phi and sums of something not negative (differences), none of
  * which wraps. */
-static bool moves_one_way(const vy_ranges *r, uint32_t value, uint32_t phi, vyre_op op,
-                          uint8_t fits, uint32_t depth)
+static bool moves_one_way(vy_ranges *r, uint32_t value, uint32_t phi, vyre_op op, uint8_t fits,
+                          uint32_t depth)
 {
     const vy_ins *ins = vy_ranges_get(r, value);
     if (value == phi) {
@@ -235,14 +235,17 @@ static bool moves_one_way(const vy_ranges *r, uint32_t value, uint32_t phi, vyre
     }
     bool turned = op == VYRE_OP_ADD && vy_ranges_get(r, ins->arg[0])->op == VYRE_OP_LITERAL;
     uint32_t from = ins->arg[turned ? 1 : 0], by = ins->arg[turned ? 0 : 1];
-    if (fits == VY_FITS_SIGNED && r->known[by].smin < 0) {
-        return false;
+    if (fits == VY_FITS_SIGNED) {
+        r->asked_sign |= vy_ranges_get(r, by)->op != VYRE_OP_LITERAL;
+        if (r->known[by].smin < 0) {
+            return false;
+        }
     }
     return moves_one_way(r, from, phi, op, fits, depth - 1);
 }
 
 /* The bound that the values before the loop set for all trips. */
-static void bound_by_first(const vy_ranges *r, uint32_t phi, const vy_known *first, vy_known *k)
+static void bound_by_first(vy_ranges *r, uint32_t phi, const vy_known *first, vy_known *k)
 {
     const vy_ins *ins = vy_ranges_get(r, phi);
     uint32_t width = vy_ranges_width(ins->type);
@@ -415,8 +418,7 @@ static void enter(vy_ranges *r, uint32_t b)
         if (vy_ranges_tracks(ins->type)) {
             bool was_negative = r->known[i].smin < 0;
             r->known[i] = ins->op == VY_SSA_PHI ? of_phi(r, i) : evaluate(r, i);
-            /* Sums in a loop are asked for that above, before the walk comes to them. */
-            r->has_news |= was_negative != (r->known[i].smin < 0);
+            r->has_turned |= was_negative != (r->known[i].smin < 0);
         }
         if (r->decides) {
             vy_ranges_decide(r, i);
@@ -498,14 +500,15 @@ static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis)
 /* Whether another round would start from what this one has started from. */
 static bool is_settled(const vy_ranges *r)
 {
-    for (uint32_t i = 0; i < r->phi_count && !r->has_news; i++) {
+    bool has_news = r->has_news || (r->has_turned && r->asked_sign);
+    for (uint32_t i = 0; i < r->phi_count && !has_news; i++) {
         const vy_range_phi *phi = &r->phis[i];
         if (phi->has_back != phi->had_back ||
             (phi->has_back && !vy_known_same(&phi->back, &phi->last_back))) {
             return false;
         }
     }
-    return !r->has_news;
+    return !has_news;
 }
 
 static void place_phis(vy_ranges *r)
@@ -533,7 +536,7 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
     place_phis(&r);
     for (uint32_t round = 0; round < rounds && !ssa->arena->failed; round++) {
         r.decides = round > 0 || rounds == 1;
-        r.has_news = false;
+        r.has_news = r.has_turned = r.asked_sign = false;
         r.literals.count = 0;
         memset(r.brought_by, 0, ssa->blocks.count * sizeof *r.brought_by);
         for (uint32_t b = 1; b && !ssa->arena->failed;) {

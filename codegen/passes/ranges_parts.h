@@ -73,6 +73,9 @@ typedef struct vy_ranges {
     /* In this round something was found that a later one could see, beside what comes back to the
      * phis of loops. */
     bool has_news;
+    /* Likewise a value became one with a sign, or without; and somebody asked for that of one that
+     * the walk had not come to. */
+    bool has_turned, asked_sign;
     vy_range_decision *decisions; /* by instruction */
     VY_VEC(uint64_t) literals;    /* that it decided for */
     bool *decided_ends;           /* by block: what it chooses by is known */

@@ -336,9 +336,14 @@ static bool dominates(const verifier *v, uint32_t a, uint32_t b)
 }
 
 /* Whether `value` is known at the end of block b, or before instruction `user` in it. */
-static void check_use(verifier *v, uint32_t value, uint32_t b, uint32_t user)
+static inline void check_use(verifier *v, uint32_t value, uint32_t b, uint32_t user)
 {
     const vy_ssa *ssa = v->ssa;
+    if (user && value < ssa->ins.count && v->position[value] &&
+        v->position[value] < v->position[user] && ssa->ins.data[value].block == b &&
+        ssa->ins.data[value].type != VYRE_TYPE_VOID) {
+        return; /* most of them */
+    }
     if (value == 0 || value >= ssa->ins.count || !v->position[value] ||
         ssa->ins.data[value].type == VYRE_TYPE_VOID) {
         fail(v, "it uses a value that does not exist", b, user);
@@ -439,10 +444,12 @@ static bool types_agree(const verifier *v, const vy_ins *ins)
     uint8_t r = ins->type;
     switch (vy_op_get((vyre_op)ins->op)->shape) {
     case VY_SHAPE_ARITHMETIC:
+        return r == x && r == y && is_number(x);
     case VY_SHAPE_ARITHMETIC3:
     case VY_SHAPE_SIGNED_UNARY:
         return is_number(x) && r == x && all_like(v, ins, 0, x);
     case VY_SHAPE_INTEGER:
+        return r == x && r == y && is_integer(x);
     case VY_SHAPE_INTEGER_UNARY:
         return is_integer(x) && r == x && all_like(v, ins, 0, x);
     case VY_SHAPE_SHIFT:
