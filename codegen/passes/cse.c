@@ -23,8 +23,7 @@ typedef struct cse_key {
 } cse_key;
 
 typedef struct cse_entry {
-    cse_key key;
-    uint32_t value, bucket, next;
+    uint32_t value, state, hash, next;
 } cse_entry;
 
 typedef struct cse_walk {
@@ -85,14 +84,15 @@ static void swap(cse_key *key)
     key->arg[1] = first;
 }
 
-static cse_key key_of(cse_walk *w, const vy_ins *ins)
+/* The same at any time from when the instruction was met on: its operands have been met before. */
+static cse_key key_of(cse_walk *w, const vy_ins *ins, uint32_t state)
 {
     cse_key key;
     memset(&key, 0, sizeof key);
     key.op = ins->op;
     key.type = ins->type;
     key.ref = ins->op == VY_SSA_PHI ? ins->block : ins->ref;
-    key.state = state_of(w, ins);
+    key.state = state;
     key.bits = ins->op == VYRE_OP_PARAM ? (uint32_t)ins->bits : 0; /* which component */
     uint32_t count = vy_ssa_operand_count(ins);
     for (uint32_t a = 0; a < count; a++) {
@@ -140,10 +140,11 @@ static bool same_edges(cse_walk *w, const vy_ins *a, const vy_ins *b)
 
 static bool same(cse_walk *w, const cse_entry *entry, const cse_key *key, const vy_ins *ins)
 {
-    if (memcmp(&entry->key, key, sizeof *key) != 0) {
+    const vy_ins *other = &w->ssa->ins.data[entry->value];
+    const cse_key other_key = key_of(w, other, entry->state);
+    if (memcmp(&other_key, key, sizeof *key) != 0) {
         return false;
     }
-    const vy_ins *other = &w->ssa->ins.data[entry->value];
     return ins->op != VY_SSA_PHI || (other->arg[1] == ins->arg[1] && same_edges(w, other, ins));
 }
 
@@ -179,11 +180,11 @@ static void number(cse_walk *w, uint32_t index)
         change_memory(w, ins);
         return;
     }
-    cse_key key = key_of(w, ins);
-    uint32_t bucket = hash_of(w, &key, ins) & w->mask;
+    const cse_key key = key_of(w, ins, state_of(w, ins));
+    uint32_t hash = hash_of(w, &key, ins), bucket = hash & w->mask;
     for (uint32_t e = w->buckets[bucket]; e; e = w->entries.data[e - 1].next) {
         const cse_entry *entry = &w->entries.data[e - 1];
-        if (same(w, entry, &key, ins)) {
+        if (entry->hash == hash && same(w, entry, &key, ins)) {
             vy_ins *first = &w->ssa->ins.data[entry->value];
             first->name = first->name ? first->name : ins->name;
             w->map[index] = entry->value;
@@ -191,7 +192,7 @@ static void number(cse_walk *w, uint32_t index)
             return;
         }
     }
-    cse_entry entry = {key, index, bucket, w->buckets[bucket]};
+    cse_entry entry = {index, key.state, hash, w->buckets[bucket]};
     if (vy_vec_push(w->ssa->scratch, &w->entries, entry)) {
         w->buckets[bucket] = w->entries.count;
     }
@@ -217,7 +218,7 @@ static void leave(void *user, uint32_t b)
     cse_walk *w = user;
     while (w->entries.count > w->mark[b]) {
         const cse_entry *entry = &w->entries.data[--w->entries.count];
-        w->buckets[entry->bucket] = entry->next;
+        w->buckets[entry->hash & w->mask] = entry->next;
     }
 }
 

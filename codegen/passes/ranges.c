@@ -299,7 +299,6 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
     if (!is_header_phi(r, ins)) {
         return first;
     }
-    phi->last_back = phi->back;
     phi->had_back = phi->has_back;
     vy_known k = first;
     bool has_back = false;
@@ -352,6 +351,8 @@ static void bring(vy_ranges *r, uint32_t b, uint32_t target)
         const vy_phi_edge *edge = find_edge(r, i, b);
         if (edge) {
             const vy_known *k = &r->known[edge->value];
+            /* There is one way back to a loop. */
+            r->has_news |= is_back && !(phi->had_back && vy_known_same(to, k));
             *to = *has ? vy_known_join(to, k) : *k;
             *has = true;
         }
@@ -500,15 +501,7 @@ static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis)
 /* Whether another round would start from what this one has started from. */
 static bool is_settled(const vy_ranges *r)
 {
-    bool has_news = r->has_news || (r->has_turned && r->asked_sign);
-    for (uint32_t i = 0; i < r->phi_count && !has_news; i++) {
-        const vy_range_phi *phi = &r->phis[i];
-        if (phi->has_back != phi->had_back ||
-            (phi->has_back && !vy_known_same(&phi->back, &phi->last_back))) {
-            return false;
-        }
-    }
-    return !has_news;
+    return !r->has_news && !(r->has_turned && r->asked_sign);
 }
 
 static void place_phis(vy_ranges *r)
@@ -526,9 +519,9 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     vy_ranges r = {.ssa = ssa, .count = ssa->ins.count};
-    uint32_t rounds = count_rounds(ssa, &r.phi_count);
+    uint32_t phis, rounds = count_rounds(ssa, &phis);
     r.low_zeros = vy_ssa_low_zeros(ssa);
-    if (!r.low_zeros || !allocate(&r, r.phi_count) || !vy_flow_find(ssa, &r.flow)) {
+    if (!r.low_zeros || !allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
         return false;
     }
     find_lengths(&r);

@@ -44,8 +44,8 @@ typedef struct vy_range_decision {
  * edges. */
 typedef struct vy_range_phi {
     vy_known incoming, back;
-    vy_known last_back; /* what `back` was when this round began */
-    bool has_incoming, has_back, had_back;
+    bool has_incoming, has_back;
+    bool had_back;      /* in the round before: what `back` is until this one comes back */
     uint32_t next_edge; /* where to look first */
 } vy_range_phi;
 
@@ -68,11 +68,8 @@ typedef struct vy_ranges {
     uint32_t *case_count;
     uint32_t *length_of;    /* by buffer: the one with the same number of elements by declaration */
     uint32_t *length_value; /* by buffer: a LENGTH of it met so far, or 0 */
-    uint32_t phi_count;
-    bool decides; /* in this round, which may be the last */
-    /* In this round something was found that a later one could see, beside what comes back to the
-     * phis of loops. */
-    bool has_news;
+    bool decides;           /* in this round, which may be the last */
+    bool has_news;          /* in this round something was found that a later one could see */
     /* Likewise a value became one with a sign, or without; and somebody asked for that of one that
      * the walk had not come to. */
     bool has_turned, asked_sign;
