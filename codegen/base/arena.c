@@ -169,10 +169,11 @@ bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *cap
         fail(arena);
         return false;
     }
-    uint32_t wanted = *capacity < 8 ? 8 : *capacity;
-    while (wanted < count + more) {
-        wanted = wanted >= MAX_VEC_COUNT / 2 ? MAX_VEC_COUNT : wanted * 2;
-    }
+    /* Twice as much, or what is asked for at once, which is mostly all there will be. */
+    uint32_t wanted = *capacity < 4                   ? 8
+                      : *capacity > MAX_VEC_COUNT / 2 ? MAX_VEC_COUNT
+                                                      : *capacity * 2;
+    wanted = wanted < count + more ? count + more : wanted;
     /* The caller's pointer has another type than void *: it is read and written as bytes. */
     void *old = NULL;
     memcpy(&old, data, sizeof old);

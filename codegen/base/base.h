@@ -60,7 +60,8 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length);
 /* ---- Growable arrays in an arena ------------------------------------------------------------ */
 
 /* typedef VY_VEC(uint32_t) my_words;  zero-initialised = empty. Growth copies within the arena;
- * the old storage stays until the arena ends (total at most twice the final size). */
+ * the old storage stays until the arena ends (total at most twice the final size). Room
+ * for more than twice as much is exact. */
 #define VY_VEC(T)                                                                                  \
     struct {                                                                                       \
         T *data;                                                                                   \

@@ -550,7 +550,7 @@ void vy_build_list(vy_ssa_builder *b, uint32_t first)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Key 0 is none, key 1 the budget. The form has an instruction for most of the expressions. */
+/* Key 0 is none, key 1 the budget. The form has an instruction for two of three expressions. */
 void vy_build_begin_tables(vy_ssa_builder *b)
 {
     b->tables = b->split->lowering;
@@ -560,7 +560,7 @@ void vy_build_begin_tables(vy_ssa_builder *b)
         b->left_key = add_keys(b, (vy_key_state){0}, 1);
     }
     uint32_t more = b->segment->expr_count;
-    (void)vy_vec_reserve(b->ssa->arena, &b->ssa->ins, more + more / 4);
+    (void)vy_vec_reserve(b->ssa->arena, &b->ssa->ins, more - more / 4);
 }
 
 void vy_build_end_tables(vy_ssa_builder *b)
