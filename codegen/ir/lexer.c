@@ -145,14 +145,16 @@ static void skip_line_comment(vy_lexer *lexer)
 static void skip_blanks(vy_lexer *lexer)
 {
     while (!lexer->failed && lexer->at < lexer->size) {
-        char c = lexer->text[lexer->at];
-        if (c == ' ') {
-            lexer->at++;
-            continue;
+        const char *text = lexer->text;
+        size_t at = lexer->at, size = lexer->size;
+        while (at < size && text[at] == ' ') {
+            at++;
         }
-        if (c > '/') {
+        lexer->at = at;
+        if (at == size || text[at] > '/') {
             return;
         }
+        char c = text[at];
         char after = char_at(lexer, lexer->at + 1);
         if (c == '\n') {
             lexer->at++;

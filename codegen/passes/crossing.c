@@ -299,6 +299,11 @@ vyre_result vy_split_find_crossings(vy_splitter *s, vyre_diag *diag)
 {
     crossing_walk w = {.s = s};
     uint32_t vars = s->program->vars.count;
+    if (s->split->steps.count == 2 && s->split->segments.count == 1) {
+        /* One segment, which runs once a pass: nothing gets anywhere. */
+        s->split->segments.data[0].expr_count = s->program->exprs.count - 1;
+        return VYRE_OK;
+    }
     w.first_mention =
         vy_arena_alloc(s->arena, s->split->segments.count + 1u, sizeof *w.first_mention);
     w.stamp = vy_arena_alloc(s->arena, vars, sizeof *w.stamp);

@@ -8,9 +8,13 @@ typedef struct marks {
 
 static uint32_t next_successor(const vy_ssa *ssa, marks *m, uint32_t b, uint32_t *at)
 {
+    const vy_block *block = &ssa->blocks.data[b];
     uint32_t target;
+    if (block->end != VY_END_SWITCH && block->target[0] != block->target[1]) {
+        return vy_ssa_successor(ssa, block, (*at)++);
+    }
     m->now += *at == 0;
-    while ((target = vy_ssa_successor(ssa, &ssa->blocks.data[b], *at)) != 0) {
+    while ((target = vy_ssa_successor(ssa, block, *at)) != 0) {
         (*at)++;
         if (m->mark[target] != m->now) {
             m->mark[target] = m->now;

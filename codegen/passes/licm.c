@@ -191,6 +191,13 @@ bool vy_pass_licm(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     licm_walk w = {.ssa = ssa, .memory = vy_constant_memory_find(ssa)};
+    bool has_loop = false;
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        has_loop |= ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP;
+    }
+    if (!has_loop) {
+        return true;
+    }
     w.preheader = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.preheader);
     w.moved = vy_arena_alloc(ssa->scratch, ssa->blocks.count, sizeof *w.moved);
     if (ssa->arena->failed || !vy_flow_find(ssa, &w.flow)) {

@@ -141,7 +141,7 @@ static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
 {
     uint32_t count = vy_ssa_operand_count(ins), fits = 0;
     uint32_t width = vy_ranges_width(ins->type);
-    vy_known operands[4] = {0};
+    vy_known operands[4]; /* as many as there are */
     for (uint32_t a = 0; a < count; a++) {
         if (!vy_ranges_tracks(vy_ranges_get(r, ins->arg[a])->type)) {
             return vy_known_anything(width);

@@ -137,6 +137,9 @@ static void check_lists(verifier *v)
 static uint32_t next_successor(verifier *v, uint32_t b, uint32_t *at)
 {
     uint32_t target;
+    if (block_at(v, b)->end != VY_END_SWITCH) { /* two ways are not the same */
+        return vy_ssa_successor(v->ssa, block_at(v, b), (*at)++);
+    }
     if (*at == 0) {
         v->marks++;
     }
