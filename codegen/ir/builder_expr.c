@@ -98,11 +98,7 @@ static uint32_t child(const vyre_builder *b, const vy_node *node, uint32_t i)
 static bool place_node(vyre_builder *b, vy_node *node)
 {
     vyre_program *p = b->program;
-    vy_expr expr = {.op = node->op,
-                    .type = node->type,
-                    .ref = node->ref,
-                    .bits = {node->bits[0], node->bits[1]},
-                    .loc = node->loc};
+    vy_expr expr = {.op = node->op, .type = node->type, .ref = node->ref, .loc = node->loc};
     if (p->exprs.count >= VYRE_MAX_OPERATIONS) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, node->loc,
                         "the program has more than %u operations. Fix: make it smaller",
@@ -110,7 +106,10 @@ static bool place_node(vyre_builder *b, vy_node *node)
         return false;
     }
     uint32_t count = child_count(node);
-    if (node->op == VYRE_OP_CALL) {
+    if (node->op == VYRE_OP_LITERAL) {
+        expr.bits[0] = node->bits[0];
+        expr.bits[1] = node->bits[1];
+    } else if (node->op == VYRE_OP_CALL) {
         expr.arg[0] = p->call_args.count;
         expr.arg[1] = count;
         if (!vy_vec_reserve(&p->arena, &p->call_args, count)) {

@@ -17,13 +17,15 @@ typedef struct vy_expr {
     uint16_t op;  /* vyre_op */
     uint8_t type; /* vyre_type of the result */
     uint8_t pad;
-    uint32_t arg[4];  /* operands: indices of earlier entries; CALL: arg[0] first index into
-                         call_args, arg[1] count; VECTOR: 0 behind the last part */
-    uint32_t ref;     /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
-                         vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry.
-                         SWIZZLE: VY_SWIZZLE */
-    uint64_t bits[2]; /* LITERAL: the value (vy_type_bits); of a vector, which is always a named
-                         constant's: two components in each word, the lower one first */
+    uint32_t ref; /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
+                     vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry.
+                     SWIZZLE: VY_SWIZZLE */
+    union {
+        uint32_t arg[4];  /* operands: indices of earlier entries; CALL: arg[0] first index into
+                             call_args, arg[1] count; VECTOR: 0 behind the last part */
+        uint64_t bits[2]; /* LITERAL: the value (vy_type_bits); of a vector, which is always a named
+                             constant's: two components in each word, the lower one first */
+    };
     vy_loc loc;
 } vy_expr;
 
