@@ -131,14 +131,15 @@ static VkResult bind_memory(vy_memory *m, vy_memory_kind kind, uint32_t type, vy
         .flags = vy_kind_is_mapped(kind) ? VMA_ALLOCATION_CREATE_MAPPED_BIT : 0,
         .memoryTypeBits = 1u << type,
     };
+    bool is_staging = kind == VY_MEMORY_UPLOAD || kind == VY_MEMORY_READBACK;
     if (kind != VY_MEMORY_TABLE && block->size >= OWN_SIZE) {
         info.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
     }
     VmaAllocation made = NULL;
     VmaAllocationInfo result_info = {0};
     VkResult result = allocate_for(m, &info, block->buffer, &made, &result_info);
-    /* There may be room in those that are shared. */
-    if (goes_on(result) && info.flags & VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT) {
+    /* There may be room in those that are shared; staging is made smaller instead. */
+    if (goes_on(result) && !is_staging && info.flags & VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT) {
         info.flags &= ~(VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
         result = allocate_for(m, &info, block->buffer, &made, &result_info);
     }
