@@ -68,9 +68,10 @@ typedef struct vy_variant {
     /* Invocations that do several elements each, with accesses of up to 16 bytes: for the others'
      * opposites, and as vy_kernel_coarsen says. */
     bool is_coarse;
-    /* Of coarse ones: what elements append lies side by side across the lanes of a subgroup, by the
-     * subgroup operations basic, ballot and arithmetic. The same words where the kernel was not
-     * compiled for maximal reconvergence, appends nothing, or can tell workgroups. */
+    /* Of coarse ones: atomics of one place are joined within workgroups, and what elements append
+     * lies side by side across the lanes of a subgroup, by the subgroup operations basic, ballot
+     * and arithmetic. The same words where the kernel was not compiled for maximal reconvergence,
+     * has no such atomics, or can tell workgroups. */
     bool is_joined;
     /* One module of all segments, as segment 0, for workgroups that stay: of the address form, for
      * kernels that vy_kernel_persistent_hindrance lets pass. */

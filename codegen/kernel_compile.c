@@ -144,6 +144,11 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
                                 .module_writes = writes};
+    if (c->is_coarse && !c->coarse[first].is_joined && !c->description->variants->has_old) {
+        /* As the kernel's own: drivers join by themselves what nobody reads. */
+        options.aggregate = c->description->variants->params.aggregate;
+        options.reconvergence = c->description->variants->params.reconvergence;
+    }
     if (options.aliased && (writes & bindings)) {
         /* What is written may be any buffer that is not bound as memory that stays as it is, also
          * one that is only read here. */
@@ -195,7 +200,8 @@ static vyre_result build(compiler *c, uint32_t segment)
 /* Behind the passes. */
 static vyre_result coarsen(compiler *c)
 {
-    const uint32_t joins = VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD;
+    const uint32_t joins =
+        VYRE_AGGREGATE_STORAGE | (c->description->variants->has_old ? VYRE_AGGREGATE_OLD : 0);
     bool is_joined = c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL &&
                      (c->params.aggregate & joins) == joins;
     vyre_result result = VYRE_OK;
@@ -584,9 +590,8 @@ static vyre_result compile(compiler *c)
     if (result != VYRE_OK) {
         return result;
     }
-    bool can_join = vy_spirv_aggregates(c->program, VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
-                                        c->params.reconvergence) &
-                    VYRE_AGGREGATE_OLD;
+    uint32_t joins = vy_spirv_aggregates(c->program, VYRE_AGGREGATE_STORAGE | VYRE_AGGREGATE_OLD,
+                                         c->params.reconvergence);
     describe(c);
     vy_kernel_copy_host(c->kernel, c->program, &c->split);
     vy_kernel_find_bounds(c->kernel, c->program, &c->split, &c->work);
@@ -602,7 +607,8 @@ static vyre_result compile(compiler *c)
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
     if (result == VYRE_OK) {
         c->kernel->variants->is_unchecked = c->is_unchecked;
-        c->kernel->variants->can_join = can_join && !c->kernel->workgroup_use;
+        c->kernel->variants->can_join = joins && !c->kernel->workgroup_use;
+        c->kernel->variants->has_old = (joins & VYRE_AGGREGATE_OLD) != 0;
     }
     if (result == VYRE_OK && c->file) {
         result = vy_kernel_file_take(c->file, c->kernel, c->diag);

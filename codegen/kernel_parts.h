@@ -57,7 +57,9 @@ typedef struct vy_variants {
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
     bool is_unchecked; /* vy_kernel_compile_unchecked */
-    bool can_join;  /* coarse words: maximal reconvergence was asked for, and old values are used */
+    /* Coarse words: maximal reconvergence was asked for, and there is something to join; old values
+     * are used. */
+    bool can_join, has_old;
     vy_mutex mutex; /* of the sets; never held while one is made */
     /* NULL: nobody asked, or the kernel's own. */
     vy_word_set *sets[VY_VARIANT_COUNT + VY_COARSE_VARIANTS];
@@ -79,7 +81,8 @@ struct vyre_kernel {
     vy_kernel_subgroups subgroups;
     vy_variant own;
     bool is_precompiled; /* the words were read, not made */
-    bool has_neighbours; /* in some segment accesses can be joined (widen.h), or nobody has looked */
+    /* In some segment accesses can be joined (widen.h), or nobody has looked. */
+    bool has_neighbours;
     uint32_t binding_count, param_count, param_words, segment_count, site_count, table_count;
     vy_host_binding *bindings;
     vy_named *params;

@@ -9,9 +9,10 @@
  *   else
  *       for each element that is in the grid: the body as it was
  *
- * In the first case it is known, too, what the segment compares gid.x with. The bodies follow each
- * other, so that they are one order of the elements among those that there could be. Needs the form
- * behind all passes; keeps what it does. */
+ * In the first case it is known, too, what the segment compares gid.x with. Where all invocations
+ * of a workgroup are in it, which is the same for all of them (`has_group`), one of them does the
+ * joined atomics for all. The bodies follow each other, so that they are one order of the elements
+ * among those that there could be. Needs the form behind all passes; keeps what it does. */
 #include "codegen/passes/coarsen_make.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/wide.h"
@@ -294,6 +295,7 @@ static uint32_t make_wide(vy_coarsener *c, uint32_t before)
 {
     const vy_coarse_plan *plan = c->plan;
     uint32_t elements = plan->rounds * plan->lanes;
+    before = vy_make_group_begin(c, before);
     begin_wide(c, before);
     for (uint32_t e = 0; plan->is_front && e < elements && !c->ssa->arena->failed; e++) {
         vy_body_copy copy = begin_copy(c, before, e, 0);
@@ -380,15 +382,45 @@ static uint32_t make_one_by_one(vy_coarsener *c, uint32_t before)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+static uint32_t make_builtin(vy_coarsener *c, vyre_builtin builtin)
+{
+    vy_ins ins = {.op = VYRE_OP_BUILTIN, .type = VYRE_TYPE_U32, .ref = (uint32_t)builtin};
+    return vy_ssa_append(c->ssa, 1, ins);
+}
+
+/* Whether the last block of the workgroup's last invocation may be done as a whole, so that all of
+ * them may: those that only fill up a workgroup, which are not here, would have it beyond the grid.
+ * The same for the workgroup. In y and z it is one wide, or some of it may not be here. */
+static uint32_t make_has_group(vy_coarsener *c, uint32_t whole)
+{
+    const vy_coarse_plan *plan = c->plan;
+    uint32_t one = vy_make_number(c, 1);
+    uint32_t size = make_builtin(c, VYRE_BUILTIN_GROUP_SIZE_X);
+    uint32_t last = make_builtin(c, VYRE_BUILTIN_WID_X);
+    last = vy_make_u32(c, 1, VYRE_OP_MUL, last, size);
+    last = vy_make_u32(c, 1, VYRE_OP_ADD, last, size);
+    last = vy_make_u32(c, 1, VYRE_OP_SUB, last, one);
+    if (plan->rounds > 1) {
+        uint32_t rounds = vy_make_number(c, plan->rounds - 1);
+        uint32_t distance = vy_make_u32(c, 1, VYRE_OP_MUL, rounds, c->count);
+        last = vy_make_u32(c, 1, VYRE_OP_ADD, last, distance);
+    }
+    uint32_t height = make_builtin(c, VYRE_BUILTIN_GROUP_SIZE_Y);
+    uint32_t depth = make_builtin(c, VYRE_BUILTIN_GROUP_SIZE_Z);
+    height = vy_make_u32(c, 1, VYRE_OP_MUL, height, depth);
+    uint32_t is_line = vy_make(c, 1, VYRE_OP_EQ, VYRE_TYPE_BOOL, height, one);
+    uint32_t is_inside = vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, last, whole);
+    return vy_make(c, 1, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, is_line, is_inside);
+}
+
 /* Which blocks are the invocation's, and whether they may be done as a whole. */
 static uint32_t begin_entry(vy_coarsener *c)
 {
     const vy_coarse_plan *plan = c->plan;
     const vyre_program *program = c->ssa->program;
-    vy_ins place = {.op = VYRE_OP_BUILTIN, .type = VYRE_TYPE_U32, .ref = VYRE_BUILTIN_GID_X};
     uint32_t one = vy_make_number(c, 1);
     uint32_t elements = vy_make(c, 1, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
-    c->rounds[0] = vy_ssa_append(c->ssa, 1, place);
+    c->rounds[0] = make_builtin(c, VYRE_BUILTIN_GID_X);
     if (plan->rounds > 1) {
         c->count = vy_make_u32(c, 1, VYRE_OP_SUB, elements, one);
         c->count = shift(c, 1, VYRE_OP_SHR, c->count, plan->lane_shift + plan->round_shift);
@@ -410,6 +442,7 @@ static uint32_t begin_entry(vy_coarsener *c)
         }
     }
     whole = shift(c, 1, VYRE_OP_SHR, whole, plan->lane_shift);
+    c->has_group = plan->group_count ? make_has_group(c, whole) : 0;
     return vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
 }
 
@@ -477,5 +510,6 @@ bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
     *ssa = made;
     out_coarse->elements = plan.rounds * plan.lanes;
     out_coarse->streams = plan.streams;
+    out_coarse->is_joined = plan.group_count > 0;
     return true;
 }

@@ -9,12 +9,13 @@
 typedef struct vy_coarse {
     uint32_t elements; /* that an invocation does; 0: the segment is as it was */
     uint64_t streams;  /* bindings whose first element must lie at a multiple of 16 bytes */
+    bool is_joined;    /* atomics of a workgroup are one; only where that was asked for */
 } vy_coarse;
 
 /* After all passes. Changes the segment where that can pay and keeps what it does; says how. Where
  * atomics of storage are joined within subgroups, also those whose old values are used, under
- * maximal reconvergence (`is_joined`), elements of neighbouring invocations may find what stands
- * side by side. False: out of memory.
+ * maximal reconvergence (`is_joined`), one invocation does those of a workgroup, and elements of
+ * neighbouring invocations may find what stands side by side. False: out of memory.
  *
  * In the new form the builtin gid.x is the number of the launched invocation, and it stands alone
  * for ceil(ELEMENTS / elements) of them. */

@@ -428,16 +428,22 @@ static bool give_roles(finder *f)
     return f->wide >= f->far;
 }
 
-/* Whether operands are numbers, so that lanes need only be counted, at a place that is seen to be
- * the same for all when words are made of it. */
-static void find_ranks(finder *f)
+/* What is joined beyond the invocation: words, at a place that is seen to be the same for all when
+ * SPIR-V is made of it. Ranked where operands are numbers, so that lanes need only be counted. */
+static void find_groups(finder *f)
 {
-    for (uint32_t j = 0; j < f->plan->join_count; j++) {
-        vy_coarse_join *join = &f->plan->joins[j];
+    vy_coarse_plan *plan = f->plan;
+    for (uint32_t j = 0; j < plan->join_count; j++) {
+        vy_coarse_join *join = &plan->joins[j];
+        uint32_t op = f->ssa->ins.data[join->index].op;
         bool is_word = join->type == VYRE_TYPE_U32 || join->type == VYRE_TYPE_I32;
-        bool is_literal = f->ssa->ins.data[join->index].op == VYRE_OP_LITERAL;
+        bool is_literal = op == VYRE_OP_LITERAL;
+        bool is_leaf = is_literal || op == VYRE_OP_PARAM || op == VYRE_OP_LENGTH;
         join->is_ranked = f->has_joined && join->returns && is_word && is_literal &&
                           join->most <= UINT32_MAX / VY_COARSE_MOST;
+        join->is_group = f->has_joined && is_word && is_leaf;
+        join->word = plan->group_count;
+        plan->group_count += join->is_group ? 1u : 0u;
     }
 }
 
@@ -510,7 +516,7 @@ static bool find(finder *f, uint32_t instructions)
         plan->lanes = 0;
         return true;
     }
-    find_ranks(f);
+    find_groups(f);
     plan->rounds = 1;
     while (can_do_more(f, 2 * plan->rounds, instructions)) {
         plan->rounds *= 2;

@@ -21,8 +21,9 @@ typedef struct vy_coarsener {
      * that are ranked in all lanes. */
     uint32_t joined[VY_COARSE_JOINS];
     VY_VEC(uint32_t) order; /* of the blocks */
-    /* In the entry block: T, and for each round the number of a block and of its first element. */
-    uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST];
+    /* In the entry block: T, and for each round the number of a block and of its first element;
+     * whether all blocks of all invocations of the workgroup may be done as a whole. */
+    uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST], has_group;
 } vy_coarsener;
 
 /* A copy of the body. */
@@ -59,6 +60,8 @@ void vy_make_sum(vy_coarsener *c, uint32_t block, uint32_t *sum, uint32_t join, 
 
 /* ---- coarsen_returns.c ----------------------------------------------------------------------- */
 
+/* Where the whole workgroup is here, its words begin. Returns the block it ends in. */
+uint32_t vy_make_group_begin(vy_coarsener *c, uint32_t block);
 /* The joined atomics that return, or the others, in `block` and behind; where no element may have
  * one, only if something was joined. Returns the block it ends in. */
 uint32_t vy_make_joined(vy_coarsener *c, uint32_t block, bool returns);

@@ -14,7 +14,7 @@
  * whose joined atomics' old values are used keep what they have read until these are there. */
 #define VY_COARSE_MOST         128u
 #define VY_COARSE_ROUNDS       32u
-#define VY_COARSE_MOST_RETURNS 32u
+#define VY_COARSE_MOST_RETURNS 16u
 
 typedef enum vy_coarse_role {
     VY_COARSE_PLAIN,   /* copied for every element */
@@ -34,6 +34,8 @@ typedef struct vy_coarse_join {
     bool is_unchecked; /* so proved by one that every element has */
     bool returns;      /* what they find is used; all of them are proved */
     bool is_ranked;    /* what they find counts the lanes that have one */
+    bool is_group;     /* one for the workgroup, where all of it is here */
+    uint32_t word;     /* then: where operands meet */
     uint64_t most;     /* sum of an element's operands, literals; UINT64_MAX: any, or some are 0 */
     vy_loc loc;
 } vy_coarse_join;
@@ -54,7 +56,7 @@ typedef struct vy_coarse_plan {
     bool *is_loaded;    /* by buffer: loads at gid.x are wide */
     uint32_t *store_of; /* by buffer: a store, where the last one's value is stored wide; or 0 */
     vy_coarse_join joins[VY_COARSE_JOINS];
-    uint32_t join_count;
+    uint32_t join_count, group_count; /* group_count: of the workgroup's */
     /* Where atomics return: what all elements do before, without control flow. */
     bool *is_front;      /* by instruction */
     bool *is_asked;      /* by block: whether the element comes there */

@@ -4,14 +4,36 @@
 
 /* ---- Joined atomics -------------------------------------------------------------------------- */
 
-/* A value that is 0 where the way did not lead through `yes`. */
-static uint32_t value_or_zero(vy_coarsener *c, uint32_t merge, uint32_t from, uint32_t yes,
-                              vyre_type type, uint32_t value)
+/* One of two values, by the way that led there. */
+static uint32_t either(vy_coarsener *c, uint32_t merge, vyre_type type, vy_phi_edge one,
+                       vy_phi_edge other)
 {
-    uint32_t first = c->ssa->phi_edges.count, zero = vy_ssa_literal(c->ssa, type, 0);
-    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){from, zero});
-    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, (vy_phi_edge){yes, value});
+    uint32_t first = c->ssa->phi_edges.count;
+    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, one);
+    (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, other);
     return vy_make_phi(c, merge, 0, type, first, 2);
+}
+
+/* Whether it is done where no operand may have been joined: what it finds may be used, or every
+ * element has one. */
+static bool is_always(const vy_coarse_join *join)
+{
+    bool tells = !join->returns || join->most <= UINT32_MAX / VY_COARSE_MOST;
+    return join->is_certain || !tells;
+}
+
+static vy_ins atomic_of(const vy_coarsener *c, uint32_t j)
+{
+    const vy_coarse_join *join = &c->plan->joins[j];
+    return (vy_ins){.op = VY_SSA_ATOMIC,
+                    .type = join->type,
+                    .atomic = join->atomic,
+                    .order = VYRE_ORDER_RELAXED,
+                    .unchecked = join->is_unchecked || (join->returns && !is_always(join)),
+                    .ref = join->buffer,
+                    .arg = {c->values[join->index], c->joined[j]},
+                    .bits = join->is_ranked ? VY_JOIN_RANKED : 0,
+                    .loc = join->loc};
 }
 
 /* A joined atomic, in `block` and behind; where no element may have one, only if something was
@@ -20,18 +42,8 @@ static uint32_t value_or_zero(vy_coarsener *c, uint32_t merge, uint32_t from, ui
 static uint32_t put_atomic(vy_coarsener *c, uint32_t block, uint32_t j)
 {
     const vy_coarse_join *join = &c->plan->joins[j];
-    bool tells = !join->returns || join->most <= UINT32_MAX / VY_COARSE_MOST;
-    bool is_always = join->is_certain || !tells;
-    vy_ins atomic = {.op = VY_SSA_ATOMIC,
-                     .type = join->type,
-                     .atomic = join->atomic,
-                     .order = VYRE_ORDER_RELAXED,
-                     .unchecked = join->is_unchecked || (join->returns && !is_always),
-                     .ref = join->buffer,
-                     .arg = {c->values[join->index], c->joined[j]},
-                     .bits = join->is_ranked,
-                     .loc = join->loc};
-    if (is_always) {
+    vy_ins atomic = atomic_of(c, j);
+    if (is_always(join)) {
         uint32_t old = vy_ssa_append(c->ssa, block, atomic);
         c->joined[j] = join->returns ? old : c->joined[j];
         return block;
@@ -48,8 +60,64 @@ static uint32_t put_atomic(vy_coarsener *c, uint32_t block, uint32_t j)
     vy_make_jump(c, yes, merge);
     vy_make_begin(c, merge);
     if (join->returns) {
-        c->joined[j] = value_or_zero(c, merge, block, yes, (vyre_type)join->type, old);
+        uint32_t zero = vy_ssa_literal(c->ssa, (vyre_type)join->type, 0);
+        c->joined[j] = either(c, merge, (vyre_type)join->type, (vy_phi_edge){block, zero},
+                              (vy_phi_edge){yes, old});
     }
+    return merge;
+}
+
+/* One for the workgroup where all of it is here, else one for the invocation. */
+static uint32_t put_group_atomic(vy_coarsener *c, uint32_t block, uint32_t j)
+{
+    const vy_coarse_join *join = &c->plan->joins[j];
+    if (!join->is_group) {
+        return put_atomic(c, block, j);
+    }
+    uint32_t all = vy_make_block(c), some = vy_make_block(c), merge = vy_make_block(c);
+    if (c->ssa->arena->failed) {
+        return block;
+    }
+    vy_ins atomic = atomic_of(c, j);
+    atomic.bits |= VY_JOIN_GROUP | (is_always(join) ? 0 : VY_JOIN_SKIPS);
+    atomic.bits |= (uint64_t)join->word << VY_JOIN_WORD;
+    vy_make_branch(c, block, c->has_group, all, some);
+    vy_make_merge(c, block, merge);
+    vy_make_begin(c, all);
+    uint32_t old = vy_ssa_append(c->ssa, all, atomic);
+    vy_make_jump(c, all, merge);
+    vy_make_begin(c, some);
+    uint32_t last = put_atomic(c, some, j);
+    vy_make_jump(c, last, merge);
+    vy_make_begin(c, merge);
+    if (join->returns) {
+        c->joined[j] = either(c, merge, (vyre_type)join->type, (vy_phi_edge){all, old},
+                              (vy_phi_edge){last, c->joined[j]});
+    }
+    return merge;
+}
+
+uint32_t vy_make_group_begin(vy_coarsener *c, uint32_t block)
+{
+    vy_ins begin = {.op = VY_SSA_GROUP_BEGIN, .type = VYRE_TYPE_VOID};
+    for (uint32_t j = 0; j < c->plan->join_count; j++) {
+        if (c->plan->joins[j].is_group) {
+            begin.arg[begin.ref++] = vy_make_identity(c, j);
+        }
+    }
+    if (!begin.ref) {
+        return block;
+    }
+    uint32_t all = vy_make_block(c), merge = vy_make_block(c);
+    if (c->ssa->arena->failed) {
+        return block;
+    }
+    vy_make_branch(c, block, c->has_group, all, merge);
+    vy_make_merge(c, block, merge);
+    vy_make_begin(c, all);
+    (void)vy_ssa_append(c->ssa, all, begin);
+    vy_make_jump(c, all, merge);
+    vy_make_begin(c, merge);
     return merge;
 }
 
@@ -57,7 +125,7 @@ uint32_t vy_make_joined(vy_coarsener *c, uint32_t block, bool returns)
 {
     for (uint32_t j = 0; j < c->plan->join_count && !c->ssa->arena->failed; j++) {
         if (c->plan->joins[j].returns == returns) {
-            block = put_atomic(c, block, j);
+            block = put_group_atomic(c, block, j);
         }
     }
     return block;

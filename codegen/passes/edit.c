@@ -175,6 +175,8 @@ uint32_t vy_ssa_own_operand_count(const vy_ins *ins)
         return ins->arg[3] ? 4 : ins->arg[1] ? 2 : 1;
     case VY_SSA_COMPOSE:
         return vy_type_components((vyre_type)ins->type);
+    case VY_SSA_GROUP_BEGIN:
+        return ins->ref < 4 ? ins->ref : 4;
     case VY_SSA_SUBGROUP:
         return vy_subgroup_get((vyre_subgroup)ins->subgroup)->operand_count;
     case VY_SSA_ATOMIC:
@@ -242,6 +244,7 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     case VY_SSA_ARRAY_STORE:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_RECORD:
+    case VY_SSA_GROUP_BEGIN:
         return true;
     default:
         return false;

@@ -2,10 +2,10 @@
 #include "codegen/passes/edit.h"
 
 static const char *const own_names[] = {
-    "phi",        "host_index",  "store",      "atomic",      "barrier",  "array_zero",
-    "array_load", "array_store", "spill_load", "spill_store", "record",   "canonical_nan",
-    "component",  "compose",     "subgroup",   "is_element",  "elements", "load_wide",
-    "store_wide", "unpack",      "rank",       "pack",
+    "phi",        "host_index",  "store",      "atomic",      "barrier",     "array_zero",
+    "array_load", "array_store", "spill_load", "spill_store", "record",      "canonical_nan",
+    "component",  "compose",     "subgroup",   "is_element",  "elements",    "load_wide",
+    "store_wide", "unpack",      "rank",       "pack",        "group_begin",
 };
 
 static void print_lower(vy_text *out, const char *name)
@@ -90,6 +90,9 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     if ((ins->op == VYRE_OP_PARAM || ins->op == VY_SSA_UNPACK || ins->op == VY_SSA_PACK) &&
         ins->bits) {
         vy_text_printf(out, " %u", (unsigned)ins->bits);
+    }
+    if (ins->op == VY_SSA_ATOMIC && (ins->bits & VY_JOIN_GROUP)) {
+        vy_text_printf(out, " group %u", (unsigned)(ins->bits >> VY_JOIN_WORD));
     }
 }
 

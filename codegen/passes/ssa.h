@@ -42,6 +42,8 @@ typedef enum vy_ssa_op {
                     one and in all */
     VY_SSA_PACK, /* a word: elements arg0, arg1, ... of the buffer ref; of one of 64 bits the
                     word of number `bits` */
+    VY_SSA_GROUP_BEGIN, /* the whole workgroup comes here, and waits: words 0 to ref - 1, which all
+                           of it sees, are arg0, arg1, ... */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -58,13 +60,20 @@ typedef struct vy_ins {
     uint32_t arg[4]; /* instructions; 0: none */
     uint32_t ref;
     uint32_t next; /* in its block */
-    /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: 1 where it is joined within the
-     * subgroup and all lanes that are here want what the first one finds. */
-    uint64_t bits;
+    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: VY_JOIN_* */
     uint32_t block;
     const char *name; /* of the variable it was bound to, or NULL; for people */
     vy_loc loc;
 } vy_ins;
+
+/* How an atomic is joined, in coarse segments. Ranked: within the subgroup, and all lanes that are
+ * here want what the first one finds. Group: the whole workgroup comes here once, and one
+ * invocation acts for it; the operands meet in a word of GROUP_BEGIN's, whose number stands above.
+ * Skips: no atomic where they leave that word as it began; what is found then is any value. */
+#define VY_JOIN_RANKED 1u
+#define VY_JOIN_GROUP  2u
+#define VY_JOIN_SKIPS  4u
+#define VY_JOIN_WORD   8u /* places that the number is shifted by */
 
 typedef struct vy_phi_edge {
     uint32_t block; /* the predecessor */

@@ -511,8 +511,8 @@ static bool buffer_agrees(const verifier *v, const vy_ins *ins)
     }
     if (ins->op == VY_SSA_ATOMIC) {
         bool stores = ins->atomic == VYRE_ATOMIC_STORE;
-        return ins->atomic < VYRE_ATOMIC_COUNT && all_like(v, ins, 1, type) &&
-               ins->type == (stores ? (uint8_t)VYRE_TYPE_VOID : type);
+        return ins->atomic < VYRE_ATOMIC_COUNT && ins->bits >> VY_JOIN_WORD < 4 &&
+               all_like(v, ins, 1, type) && ins->type == (stores ? (uint8_t)VYRE_TYPE_VOID : type);
     }
     return ins->type == type;
 }
@@ -548,6 +548,18 @@ static bool wide_agrees(const verifier *v, const vy_ins *ins)
     bool has_index = ins->op == VY_SSA_UNPACK || type_of(v, ins->arg[0]) == VYRE_TYPE_U32;
     return has_index && size && size <= 8 && size <= vyre_type_size((vyre_type)words) &&
            (words == VYRE_TYPE_U32 || words == VYRE_TYPE_U32X2 || words == VYRE_TYPE_U32X4);
+}
+
+/* Words that begin as literals. */
+static bool group_agrees(const verifier *v, const vy_ins *ins)
+{
+    bool agrees = ins->type == VYRE_TYPE_VOID && ins->ref >= 1 && ins->ref <= 4;
+    for (uint32_t i = 0; agrees && i < ins->ref; i++) {
+        uint8_t type = type_of(v, ins->arg[i]);
+        agrees = v->ssa->ins.data[ins->arg[i]].op == VYRE_OP_LITERAL &&
+                 (type == VYRE_TYPE_U32 || type == VYRE_TYPE_I32);
+    }
+    return agrees;
 }
 
 static bool array_agrees(const verifier *v, const vy_ins *ins)
@@ -618,6 +630,8 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
         return wide_agrees(v, ins);
     case VY_SSA_ELEMENTS:
         return ins->type == VYRE_TYPE_U32;
+    case VY_SSA_GROUP_BEGIN:
+        return group_agrees(v, ins);
     case VY_SSA_RANK:
         return ins->type == VYRE_TYPE_U32X2 && all_like(v, ins, 0, VYRE_TYPE_BOOL);
     case VY_SSA_ARRAY_ZERO:

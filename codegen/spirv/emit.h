@@ -248,6 +248,7 @@ struct vy_emitter {
     uint32_t builtins[6];                     /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3];                   /* constants */
     uint32_t zero_sums;                       /* VY_SPEC_ZERO_SUMS, made when first needed */
+    uint32_t group_words[4], group_begins[4]; /* of VY_SSA_GROUP_BEGIN: variables; their values */
     uint32_t param_block, push_block;         /* variables */
     uint32_t param_veil;                      /* in the body: see emit_input.c */
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
@@ -418,6 +419,7 @@ uint32_t vy_emit_coarse_count(vy_emitter *emitter, uint32_t elements);
 /* emit_atomic.c. */
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_barrier(vy_emitter *emitter);
+void vy_emit_group_begin(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_device_scope(vy_emitter *emitter);
 
 /* emit_aggregate.c. First, which atomics are done once for each subgroup (false: out of memory);

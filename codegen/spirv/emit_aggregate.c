@@ -287,7 +287,8 @@ uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
     joining j = begin(emitter, ins, x);
     uint32_t total = join(&j, SpvGroupOperationReduce);
     uint32_t zero = vy_const_u32(m, 0), before = emitter->current_label;
-    uint32_t mine = has_old && !ins->bits ? join(&j, SpvGroupOperationExclusiveScan) : zero;
+    uint32_t mine =
+        has_old && !(ins->bits & VY_JOIN_RANKED) ? join(&j, SpvGroupOperationExclusiveScan) : zero;
     uint32_t acts = is_first(&j);
     uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
     vy_if(m, acts, inside, merge, merge);

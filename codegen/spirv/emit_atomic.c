@@ -21,7 +21,9 @@ uint32_t vy_emit_device_scope(vy_emitter *emitter)
     return vy_const_u32(m, SpvScopeDevice);
 }
 
-static uint32_t semantics_of(const vy_emitter *emitter, bool acquires, bool releases)
+/* Memories: bits, where it acquires or releases. */
+static uint32_t semantics_of(const vy_emitter *emitter, bool acquires, bool releases,
+                             uint32_t memories)
 {
     uint32_t bits = 0;
     if (acquires && releases) {
@@ -32,7 +34,7 @@ static uint32_t semantics_of(const vy_emitter *emitter, bool acquires, bool rele
         bits = SpvMemorySemanticsReleaseMask;
     }
     if (bits) {
-        bits |= BOTH_MEMORIES;
+        bits |= memories;
         bits |= acquires ? emitter->target->acquire : 0;
         bits |= releases ? emitter->target->release : 0;
     }
@@ -51,8 +53,8 @@ static vy_atomic_place place_of(vy_emitter *emitter, const vy_ins *ins, uint32_t
     place.pointer = pointer;
     place.scope = vy_emit_is_shared(emitter, ins->ref) ? vy_const_u32(m, SpvScopeWorkgroup)
                                                        : vy_emit_device_scope(emitter);
-    place.semantics = vy_const_u32(m, semantics_of(emitter, acquires, releases));
-    place.unequal = vy_const_u32(m, semantics_of(emitter, acquires, false));
+    place.semantics = vy_const_u32(m, semantics_of(emitter, acquires, releases, BOTH_MEMORIES));
+    place.unequal = vy_const_u32(m, semantics_of(emitter, acquires, false, BOTH_MEMORIES));
     return place;
 }
 
@@ -155,6 +157,9 @@ static uint32_t act(vy_emitter *emitter, const vy_ins *ins, uint32_t pointer, co
     if (type == VYRE_TYPE_F32 && ins->atomic != VYRE_ATOMIC_EXCHANGE) {
         return add_f32(emitter, place, x);
     }
+    if (ins->bits & VY_JOIN_GROUP) {
+        return modify(emitter, ins, &place, x);
+    }
     if (vy_emit_is_aggregated(emitter, ins)) {
         return vy_emit_aggregated(emitter, ins, x, modify, &place);
     }
@@ -186,9 +191,127 @@ static bool is_possible(vyre_type type, vyre_atomic atomic)
            (type == VYRE_TYPE_F32 && atomic == VYRE_ATOMIC_ADD);
 }
 
-uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
+/* The old value as a cell's, zero where it is out of bounds; 0 for a store. */
+static uint32_t act_in_bounds(vy_emitter *emitter, const vy_ins *ins, const uint32_t operands[2])
 {
     vy_module *m = &emitter->module;
+    vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
+    uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
+    vy_checked checked = vy_check_index(emitter, ins, count);
+    uint32_t before = emitter->current_label;
+    uint32_t merge = vy_begin_checked(emitter, checked);
+    uint32_t old = vy_emit_access(emitter, ins, checked.index, act, operands);
+    uint32_t last = emitter->current_label;
+    vy_end_checked(emitter, merge);
+    if (merge && old) {
+        uint32_t zero = vy_type_width(type) == 64 ? vy_const_u64(m, 0) : vy_const_u32(m, 0);
+        old = vy_value(m, SpvOpPhi, cell_type(m, type), VY_LIST(zero, before, old, last));
+    }
+    return old;
+}
+
+/* ---- One for the workgroup ------------------------------------------------------------------- */
+
+/* Nothing but the workgroup's own words passes from one to another. */
+static void wait_for_group(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    uint32_t scope = vy_const_u32(m, SpvScopeWorkgroup);
+    uint32_t semantics = vy_const_u32(
+        m, semantics_of(emitter, true, true, (uint32_t)SpvMemorySemanticsWorkgroupMemoryMask));
+    vy_effect(m, SpvOpControlBarrier, VY_LIST(scope, scope, semantics));
+}
+
+static uint32_t is_first_of_group(vy_emitter *emitter)
+{
+    uint32_t local = vy_emit_input(emitter, VY_INPUT_LOCAL_INDEX);
+    return vy_b2c(&emitter->module, SpvOpIEqual, local, 0);
+}
+
+/* Opens a selection; its merge label. */
+static uint32_t begin_if(vy_emitter *emitter, uint32_t condition)
+{
+    vy_module *m = &emitter->module;
+    uint32_t inside = vy_module_id(m), merge = vy_module_id(m);
+    vy_if(m, condition, inside, merge, merge);
+    vy_emitter_label(emitter, inside);
+    return merge;
+}
+
+static void end_if(vy_emitter *emitter, uint32_t merge)
+{
+    vy_jump(&emitter->module, merge);
+    vy_emitter_label(emitter, merge);
+}
+
+void vy_emit_group_begin(vy_emitter *emitter, const vy_ins *ins)
+{
+    vy_module *m = &emitter->module;
+    uint32_t merge = begin_if(emitter, is_first_of_group(emitter));
+    for (uint32_t i = 0; i < VY_COUNT_OF(emitter->group_words) && i < ins->ref; i++) {
+        uint32_t word = vy_global_variable(m, SpvStorageClassWorkgroup, vy_type_u32(m), 0);
+        vy_module_name(m, word, "vy_joined");
+        emitter->group_words[i] = word;
+        emitter->group_begins[i] = vy_emitter_value(emitter, ins->arg[i], ins->loc);
+        vy_emit_store_word(emitter, word, emitter->group_begins[i], emitter->target->shared_access);
+    }
+    end_if(emitter, merge);
+    wait_for_group(emitter);
+}
+
+/* In one invocation: the atomic of what has met in the word. That is left to be the old value. */
+static void act_for_group(vy_emitter *emitter, const vy_ins *ins, uint32_t number, bool has_old)
+{
+    vy_module *m = &emitter->module;
+    uint32_t word = emitter->group_words[number], access = emitter->target->shared_access;
+    uint32_t total = vy_emit_load_word(emitter, word, access), merge = 0;
+    if (ins->bits & VY_JOIN_SKIPS) {
+        merge = begin_if(emitter, vy_b2(m, SpvOpINotEqual, total, emitter->group_begins[number]));
+    }
+    if (ins->atomic == VYRE_ATOMIC_SUB) { /* which the word has been, too */
+        total = vy_u2(m, SpvOpISub, vy_const_u32(m, 0), total);
+    }
+    const uint32_t operands[2] = {total, 0};
+    uint32_t old = act_in_bounds(emitter, ins, operands);
+    if (has_old) {
+        vy_emit_store_word(emitter, word, old, access);
+    }
+    if (merge) {
+        end_if(emitter, merge);
+    }
+}
+
+/* Subgroups do it to the word as they would to the buffer; what each finds there, behind what the
+ * one atomic finds, is what it would have found. */
+static uint32_t act_by_group(vy_emitter *emitter, const vy_ins *ins, uint32_t x)
+{
+    vy_module *m = &emitter->module;
+    uint32_t number = (uint32_t)(ins->bits >> VY_JOIN_WORD);
+    uint32_t word = number < VY_COUNT_OF(emitter->group_words) ? emitter->group_words[number] : 0;
+    if (!word || !vy_emit_is_aggregated(emitter, ins)) {
+        return vy_emitter_fail(emitter, VYRE_ERROR_INTERNAL, ins->loc,
+                               "a workgroup waits for an atomic that is not joined. Fix: report it "
+                               "with the program");
+    }
+    vy_atomic_place place = {.pointer = word, .scope = vy_const_u32(m, SpvScopeWorkgroup)};
+    place.semantics = place.unequal = vy_const_u32(m, SpvMemorySemanticsMaskNone);
+    uint32_t found = vy_emit_aggregated(emitter, ins, x, modify, &place);
+    wait_for_group(emitter);
+    uint32_t merge = begin_if(emitter, is_first_of_group(emitter));
+    act_for_group(emitter, ins, number, found != 0);
+    end_if(emitter, merge);
+    if (!found) {
+        return 0;
+    }
+    wait_for_group(emitter);
+    uint32_t first = vy_emit_load_word(emitter, word, emitter->target->shared_access);
+    return vy_u2(m, SpvOpIAdd, first, found); /* sums alone have old values */
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
+{
     vyre_type type = (vyre_type)emitter->ssa->program->buffers.data[ins->ref].type;
     if (!is_possible(type, (vyre_atomic)ins->atomic)) {
         return vy_emitter_fail(emitter, VYRE_ERROR_INVALID_PROGRAM, ins->loc,
@@ -198,18 +321,8 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
     uint32_t operands[2];
     operands[0] = operand_cell(emitter, ins, type, 1);
     operands[1] = operand_cell(emitter, ins, type, 2);
-    uint32_t count = ins->unchecked ? 0 : vy_emit_bound(emitter, ins);
-    vy_checked checked = vy_check_index(emitter, ins, count);
-    uint32_t before = emitter->current_label;
-    uint32_t merge = vy_begin_checked(emitter, checked);
-    uint32_t old = vy_emit_access(emitter, ins, checked.index, act, operands);
-    uint32_t last = emitter->current_label;
-    vy_end_checked(emitter, merge);
-    if (merge && old) {
-        uint32_t cell = cell_type(m, type);
-        uint32_t zero = vy_type_width(type) == 64 ? vy_const_u64(m, 0) : vy_const_u32(m, 0);
-        old = vy_value(m, SpvOpPhi, cell, VY_LIST(zero, before, old, last));
-    }
+    uint32_t old = ins->bits & VY_JOIN_GROUP ? act_by_group(emitter, ins, operands[0])
+                                             : act_in_bounds(emitter, ins, operands);
     return old ? vy_emit_from_word(emitter, type, old) : 0;
 }
 
@@ -217,7 +330,7 @@ void vy_emit_barrier(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
     uint32_t scope = vy_const_u32(m, SpvScopeWorkgroup);
-    uint32_t semantics = vy_const_u32(m, semantics_of(emitter, true, true));
+    uint32_t semantics = vy_const_u32(m, semantics_of(emitter, true, true, BOTH_MEMORIES));
     vy_effect(m, SpvOpControlBarrier, VY_LIST(scope, scope, semantics));
 }
 

@@ -159,6 +159,7 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
                emitter->ssa->program->buffers.data[ins->ref].type == VYRE_TYPE_F32 ||
                vy_emit_is_aggregated(emitter, ins);
     case VY_SSA_ARRAY_ZERO:
+    case VY_SSA_GROUP_BEGIN:
         return true;
     case VY_SSA_SUBGROUP:
         return vy_emit_subgroup_splits(emitter, ins);
@@ -341,6 +342,9 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return 0;
     case VY_SSA_BARRIER:
         vy_emit_barrier(emitter);
+        return 0;
+    case VY_SSA_GROUP_BEGIN:
+        vy_emit_group_begin(emitter, ins);
         return 0;
     case VY_SSA_ARRAY_ZERO:
         vy_emit_array_zero(emitter, ins);

@@ -230,21 +230,28 @@ static void test_coarse_variants_tell_what_they_are(void **state)
     }
 }
 
-static bool has_ballot(const uint32_t *words, uint32_t count)
+static bool has_op(const uint32_t *words, uint32_t count, uint32_t op)
 {
-    enum { GROUP_NON_UNIFORM_BALLOT = 339 };
     for (uint32_t at = 5; at < count; at += words[at] >> 16) {
-        if ((words[at] & 0xffff) == GROUP_NON_UNIFORM_BALLOT) {
+        if ((words[at] & 0xffff) == op) {
             return true;
         }
     }
     return false;
 }
 
-/* Only where maximal reconvergence was asked for and old values are used, and not for whoever can
- * tell workgroups, whose words have neighbours joined and nothing else; what the kernel itself is
- * and needs stays the same. */
-static void test_coarse_variants_join_within_subgroups_where_asked(void **state)
+enum { CONTROL_BARRIER = 224, GROUP_NON_UNIFORM_BALLOT = 339, GROUP_NON_UNIFORM_ADD = 349 };
+
+static bool joins(const uint32_t *words, uint32_t count)
+{
+    return has_op(words, count, CONTROL_BARRIER) || has_op(words, count, GROUP_NON_UNIFORM_ADD) ||
+           has_op(words, count, GROUP_NON_UNIFORM_BALLOT);
+}
+
+/* Only where maximal reconvergence was asked for and there is something to join at one place, and
+ * not for whoever can tell workgroups, whose words have neighbours joined and nothing else; what
+ * the kernel itself is and needs stays the same. */
+static void test_coarse_variants_join_within_workgroups_where_asked(void **state)
 {
     (void)state;
     static const char append[] =
@@ -256,9 +263,12 @@ static void test_coarse_variants_join_within_subgroups_where_asked(void **state)
         "program t\nin x : u32[64]\ninout y : u32[]\ninout k : u32[1]\n"
         "kernel { let i = lid.x & 60\nlet v = x[i] + x[i + 1] + x[i + 2] + x[i + 3]\n"
         "if v > 3 { let o = atomic_add(k[0], 1)\ny[o] = v } }\n";
-    static const char *const texts[] = {count, append, tells};
-    for (uint32_t i = 0; i < 12; i++) {
-        bool is_asked = i & 1, is_maximal = i & 2, is_append = i >> 2 == 1;
+    /* Each where its data says: nothing is one for all. */
+    static const char spread[] = "program s\nin x : u32[]\ninout k : u32[64]\n"
+                                 "kernel { atomic_add(k[x[gid.x] % 64], 1) }\n";
+    static const char *const texts[] = {count, append, tells, spread};
+    for (uint32_t i = 0; i < 16; i++) {
+        bool is_asked = i & 1, is_maximal = i & 2, has_place = i >> 2 < 2;
         vyre_kernel_params params = {.reconvergence = is_maximal ? VYRE_RECONVERGENCE_MAXIMAL
                                                                  : VYRE_RECONVERGENCE_NONE};
         vyre_kernel *kernel = compile(texts[i >> 2], params, all[2]);
@@ -271,11 +281,11 @@ static void test_coarse_variants_join_within_subgroups_where_asked(void **state)
         assert_int_equal(vy_kernel_coarsen(kernel, variant.interface, is_asked, &coarse, &diag),
                          VYRE_OK);
         assert_non_null(coarse.elements);
-        assert_int_equal(coarse.elements[0] > 4, i >> 2 != 2);
+        assert_int_equal(coarse.elements[0] > 4, has_place);
         assert_int_equal(vy_kernel_variant(kernel, variant, 0, &words, &size, &diag), VYRE_OK);
-        assert_int_equal(has_ballot(words, size), is_asked && is_maximal && is_append);
+        assert_int_equal(joins(words, size), is_asked && is_maximal && has_place);
         assert_int_equal(vy_kernel_variant(kernel, all[2], 0, &words, &size, &diag), VYRE_OK);
-        assert_false(has_ballot(words, size));
+        assert_false(joins(words, size));
         const char *requirement;
         for (uint32_t r = 0; (requirement = vyre_kernel_requirement(kernel, r)) != NULL; r++) {
             assert_null(strstr(requirement, "SUBGROUP"));
@@ -638,7 +648,7 @@ int main(void)
         cmocka_unit_test(test_wide_variants_are_of_the_address_form),
         cmocka_unit_test(test_coarse_variants_tell_what_they_are),
         cmocka_unit_test(test_unchecked_kernels_are_for_measurements),
-        cmocka_unit_test(test_coarse_variants_join_within_subgroups_where_asked),
+        cmocka_unit_test(test_coarse_variants_join_within_workgroups_where_asked),
         cmocka_unit_test(test_unchecked_kernels_have_coarse_words),
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),

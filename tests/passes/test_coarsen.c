@@ -16,7 +16,7 @@
 #define HEAD                                                                                       \
     "program t\nworkgroup 64\nin x : u32[]\nin f : f32[]\nin m : u8[]\nin d : f64[]\n"             \
     "in v : u32x4[]\ninout y : u32[]\ninout g : f32[]\ninout k : i32[8]\nout w : u32x2[]\n"        \
-    "inout q : bool[]\ninout h : f16[]\n"                                                          \
+    "inout q : bool[]\ninout h : f16[]\ninout z : u64[8]\n"                                        \
     "param p : u32\n"
 
 static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_coarse *out_coarse)
@@ -46,18 +46,27 @@ static void test_coarse_forms_match_stored_ones(void **state)
     (void)state;
     static const struct {
         const char *name, *statements;
+        bool is_joined;
     } cases[] = {
-        {"coarsen_map", "y[gid.x] = x[gid.x] * 3 + p"},
-        {"coarsen_sum", "atomic_add(k[p], i32(x[gid.x]))"},
-        {"coarsen_choice", "let a = d[gid.x]\nif a > 0.0d { atomic_max(k[1], 7i) }\n"
-                           "w[gid.x] = u32x2(p, u32(a))"},
-        {"coarsen_returns", "var a = 0i\nif x[gid.x] > p { let o = atomic_sub(k[1], 1i)\n"
-                            "a = o\ng[u32(o)] = 1.0 }\ny[gid.x] = u32(a)"},
+        {"coarsen_map", "y[gid.x] = x[gid.x] * 3 + p", false},
+        {"coarsen_sum", "atomic_add(k[p], i32(x[gid.x]))", false},
+        {"coarsen_choice",
+         "let a = d[gid.x]\nif a > 0.0d { atomic_max(k[1], 7i) }\n"
+         "w[gid.x] = u32x2(p, u32(a))",
+         false},
+        {"coarsen_returns",
+         "var a = 0i\nif x[gid.x] > p { let o = atomic_sub(k[1], 1i)\n"
+         "a = o\ng[u32(o)] = 1.0 }\ny[gid.x] = u32(a)",
+         false},
+        {"coarsen_group",
+         "let a = d[gid.x]\nif a > 0.0d { let o = atomic_add(k[1], 1i)\n"
+         "g[u32(o)] = 1.0 }\nw[gid.x] = u32x2(p, 7)",
+         true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ssa_case c;
         vy_coarse coarse;
-        make(&c, cases[i].statements, &coarse);
+        make_joined(&c, cases[i].statements, cases[i].is_joined, &coarse);
         assert_true(coarse.elements > 1);
         case_compare(cases[i].name, case_print(&c));
         case_finish(&c);
@@ -265,6 +274,60 @@ static void test_coarse_atomics_that_lanes_join_are_ranked(void **state)
     }
 }
 
+static uint32_t count_group_atomics(const ssa_case *c)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 1; b < c->ssa.blocks.count; b++) {
+        for (uint32_t i = c->ssa.blocks.data[b].first; i; i = c->ssa.ins.data[i].next) {
+            const vy_ins *ins = &c->ssa.ins.data[i];
+            count += ins->op == VY_SSA_ATOMIC && (ins->bits & VY_JOIN_GROUP);
+        }
+    }
+    return count;
+}
+
+/* One atomic of the workgroup for each place that is seen to be one for all, beside the
+ * invocation's and those of the loop; none of floats and of 64 bits, and none where nobody asked.
+ */
+static void test_coarse_atomics_of_workgroups_are_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statements;
+        uint32_t groups, others;
+    } cases[] = {
+        {APPEND("k[0]"), 1, 2},
+        {"atomic_add(k[0], i32(x[gid.x]))", 1, 2},
+        {"atomic_max(k[p], i32(x[gid.x]))", 1, 2},
+        {"atomic_xor(k[len(x)], i32(x[gid.x]))\natomic_xor(k[2], 9i)", 2, 4},
+        {"y[gid.x] = x[gid.x]\natomic_add(k[1], 1i)", 1, 2},
+        {"let e = p & 7\nif x[gid.x] > 3 { let o = atomic_add(k[e], 1i)\ny[u32(o)] = 2 }", 0, 2},
+        {"atomic_add(k[x[gid.x]], 1i)", 0, 5},
+        {"atomic_add(g[0], f[gid.x])", 0, 5},
+        {"atomic_add(z[1], u64(x[gid.x]))", 0, 2},
+        /* Four are joined, the fifth is done for each element. */
+        {"let a = i32(x[gid.x])\natomic_or(k[0], a)\natomic_or(k[1], a)\natomic_or(k[2], a)\n"
+         "atomic_or(k[3], a)\natomic_or(k[4], a)",
+         4, 4 + JOINS + 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t is_joined = 0; is_joined < 2; is_joined++) {
+            ssa_case c;
+            vy_coarse coarse;
+            make_joined(&c, cases[i].statements, is_joined != 0, &coarse);
+            uint32_t groups = is_joined ? cases[i].groups : 0;
+            uint32_t atomics = case_count(&c, VY_SSA_ATOMIC), found = count_group_atomics(&c);
+            if (found != groups || atomics != groups + cases[i].others ||
+                case_count(&c, VY_SSA_GROUP_BEGIN) != (groups > 0) ||
+                coarse.is_joined != (groups > 0)) {
+                fail_msg("%s: %u of %u atomics are the workgroup's", cases[i].statements,
+                         (unsigned)found, (unsigned)atomics);
+            }
+            case_finish(&c);
+        }
+    }
+}
+
 /* Floats are added in the program's order: one addition for each element, none beside. */
 static void test_coarse_floats_keep_their_order(void **state)
 {
@@ -315,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_coarse_is_what_gains),
         cmocka_unit_test(test_coarse_atomics_of_one_place_return_together),
         cmocka_unit_test(test_coarse_atomics_that_lanes_join_are_ranked),
+        cmocka_unit_test(test_coarse_atomics_of_workgroups_are_one),
         cmocka_unit_test(test_coarse_floats_keep_their_order),
         cmocka_unit_test(test_coarse_bodies_have_a_limit),
     };

@@ -281,9 +281,120 @@ static void test_coarse_atomics_are_one_for_all(void **state)
     finish(&m);
 }
 
-/* One that returns, and the one of the loop. Joined within subgroups, the first lane's value is
- * what all lanes of the first one count on from: a ballot for each element, and one for the loop's.
- */
+/* Atomics at so wide a scope. */
+static uint32_t count_atomics(const made *m, uint32_t op, uint32_t scope)
+{
+    uint32_t count = 0, at = 0;
+    while ((at = judge_find(m->words, m->count, at, op)) != 0) {
+        count += judge_constant(m->words, m->count, m->words[at + 4]) == scope;
+    }
+    return count;
+}
+
+/* Each waits for the workgroup's memory alone. */
+static uint32_t count_barriers(const made *m)
+{
+    uint32_t count = 0, at = 0;
+    while ((at = judge_find(m->words, m->count, at, SpvOpControlBarrier)) != 0) {
+        uint32_t semantics = judge_constant(m->words, m->count, m->words[at + 3]);
+        assert_int_equal(judge_constant(m->words, m->count, m->words[at + 1]), SpvScopeWorkgroup);
+        assert_true(semantics & SpvMemorySemanticsAcquireReleaseMask);
+        assert_true(semantics & SpvMemorySemanticsWorkgroupMemoryMask);
+        assert_false(semantics & SpvMemorySemanticsUniformMemoryMask);
+        count++;
+    }
+    return count;
+}
+
+static uint32_t defined_at(const made *m, uint32_t id)
+{
+    for (uint32_t at = 5; at < m->count; at += m->words[at] >> 16) {
+        uint32_t op = m->words[at] & 0xffff;
+        bool gives = op == SpvOpLoad || op == SpvOpCompositeExtract || op == SpvOpPhi ||
+                     op == SpvOpSelect || op == SpvOpExtInst || op == SpvOpFunctionParameter ||
+                     op == SpvOpFunctionCall || op == SpvOpNot ||
+                     (op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) ||
+                     op == SpvOpAccessChain || (op >= SpvOpIAdd && op <= SpvOpBitwiseAnd);
+        if (gives && m->words[at + 2] == id) {
+            return at;
+        }
+    }
+    fail_msg("nothing gives %%%u", (unsigned)id);
+    return 0;
+}
+
+/* Made of nothing but constants, of what the parameter block has and of the workgroup's number. */
+static bool is_uniform(const made *m, uint32_t id)
+{
+    uint32_t at = defined_at(m, id), op = m->words[at] & 0xffff, size = m->words[at] >> 16;
+    uint32_t first = op == SpvOpExtInst ? 5 : 3, end = op == SpvOpCompositeExtract ? 4 : size;
+    if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpFunctionParameter) {
+        return true;
+    }
+    if (op == SpvOpLoad) {
+        /* Inputs are loaded as they are, the parameter block by members. */
+        uint32_t variable = 0;
+        while ((variable = judge_find(m->words, m->count, variable, SpvOpVariable)) != 0) {
+            uint32_t builtin = 0;
+            if (m->words[variable + 2] == m->words[at + 3]) {
+                return judge_is_decorated(m->words, m->count, m->words[at + 3],
+                                          SpvDecorationBuiltIn, &builtin) &&
+                       builtin == SpvBuiltInNumWorkgroups;
+            }
+        }
+        return true;
+    }
+    bool is_same = op != SpvOpPhi && op != SpvOpFunctionCall;
+    for (uint32_t i = first; is_same && i < end; i++) {
+        is_same = is_uniform(m, m->words[at + i]);
+    }
+    return is_same;
+}
+
+/* Branches on what is the same for the workgroup; the others that are on no comparison with zero,
+ * which the loop's is, are by invocations. */
+static uint32_t count_uniform_branches(const made *m)
+{
+    uint32_t count = 0, at = judge_find(m->words, m->count, 0, SpvOpFunctionParameter), end;
+    end = judge_find(m->words, m->count, at, SpvOpFunctionEnd);
+    while ((at = judge_find(m->words, m->count, at, SpvOpBranchConditional)) != 0 && at < end) {
+        uint32_t from = 0;
+        while ((from = judge_find(m->words, m->count, from, SpvOpLogicalAnd)) != 0) {
+            count += m->words[from + 2] == m->words[at + 1] && is_uniform(m, m->words[at + 1]);
+        }
+    }
+    return count;
+}
+
+/* Joined by workgroups: their word, which all subgroups add to once, one atomic of one invocation,
+ * and those of invocations in workgroups that lack some and of the loop; barriers before the word
+ * is added to, before it is read, and where it is read by all. */
+static void test_coarse_atomics_are_one_for_the_workgroup(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t barriers;
+    } rows[] = {{odd_text, 2}, {append_text, 3}};
+    for (uint32_t i = 0; i < 8; i++) {
+        made m = make_joined(
+            rows[i & 1].text, i & 2 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
+            i & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR, VYRE_AGGREGATE_ALL);
+        assert_int_equal(count_atomics(&m, SpvOpAtomicIAdd, SpvScopeWorkgroup), 1);
+        assert_int_equal(count_atomics(&m, SpvOpAtomicIAdd, SpvScopeDevice), 3);
+        assert_int_equal(count_barriers(&m), rows[i & 1].barriers);
+        assert_int_equal(count_uniform_branches(&m), 2); /* where it begins and where it acts */
+        finish(&m);
+    }
+    made m = make(append_text, VYRE_TARGET_VULKAN_1_3, VYRE_INTERFACE_DESCRIPTOR);
+    assert_int_equal(judge_count(m.words, m.count, SpvOpControlBarrier), 0);
+    assert_int_equal(count_uniform_branches(&m), 0);
+    finish(&m);
+}
+
+/* One that returns, and the one of the loop. Joined, one for the workgroup and one for subgroups
+ * beside: the first lane's value is what all lanes of the first one count on from: a ballot for
+ * each element, and one for the loop's. */
 static void test_coarse_atomics_return_to_all(void **state)
 {
     (void)state;
@@ -295,14 +406,14 @@ static void test_coarse_atomics_return_to_all(void **state)
                                                                    : 2 * VY_COARSE_ROUNDS;
         assert_int_equal(m.coarse.elements, n);
         assert_int_equal(m.coarse.streams, 1);
-        assert_int_equal(judge_count(m.words, m.count, SpvOpAtomicIAdd), 2);
+        assert_int_equal(count_atomics(&m, SpvOpAtomicIAdd, SpvScopeDevice), i & 2 ? 3 : 2);
         assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBroadcastFirst),
-                         i & 2 ? 2 : 0);
+                         i & 2 ? 3 : 0);
         assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBallot),
                          i & 2 ? n + 1 : 0);
         assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformBallotBitCount),
                          i & 2 ? 2 * (n + 1) : 0);
-        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformIAdd), i & 2 ? 1 : 0);
+        assert_int_equal(judge_count(m.words, m.count, SpvOpGroupNonUniformIAdd), i & 2 ? 2 : 0);
         finish(&m);
     }
 }
@@ -314,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_coarse_streams_are_one_access_of_16_bytes),
         cmocka_unit_test(test_coarse_bindings_have_two_views),
         cmocka_unit_test(test_coarse_atomics_are_one_for_all),
+        cmocka_unit_test(test_coarse_atomics_are_one_for_the_workgroup),
         cmocka_unit_test(test_coarse_atomics_return_to_all),
         cmocka_unit_test(test_neighbours_are_one_access),
         cmocka_unit_test(test_neighbours_have_a_view_of_each_width),

@@ -422,8 +422,8 @@ static void rule_barrier(lint *l, const uint32_t *at)
     if ((at[0] & 0xffff) != SpvOpControlBarrier) {
         return;
     }
-    uint32_t wanted = SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsUniformMemoryMask |
-                      SpvMemorySemanticsWorkgroupMemoryMask;
+    uint32_t wanted = SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsWorkgroupMemoryMask;
+    wanted |= l->expect->joins ? 0 : (uint32_t)SpvMemorySemanticsUniformMemoryMask;
     if (l->expect->target == VYRE_TARGET_VULKAN_1_3) {
         wanted |= SpvMemorySemanticsMakeAvailableMask | SpvMemorySemanticsMakeVisibleMask;
     }

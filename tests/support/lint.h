@@ -13,6 +13,7 @@ typedef struct vy_lint_expectation {
     uint32_t float_modes;
     bool aliased, fast_math;
     bool coarse;            /* buffers may have a second view, in words */
+    bool joins;             /* barriers are those of joined atomics: for workgroup memory alone */
     uint32_t binding_count; /* of the program's own buffers: hidden ones come after */
     vyre_interface interface;
     uint32_t param_count; /* words; tells where addresses lie */
