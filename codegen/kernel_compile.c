@@ -1,6 +1,7 @@
 /* From a program to a kernel: split, SSA form and passes for each segment, words. The compile's own
  * memory is one arena that ends with it; what stays is copied to the kernel. */
 #include "codegen/interp/eval.h"
+#include "codegen/ir/walk.h"
 #include "codegen/kernel_file.h"
 #include "codegen/kernel_parts.h"
 #include "codegen/passes/widen.h"
@@ -330,8 +331,8 @@ static void copy_sites(compiler *c)
         bool is_trap = stmt->kind == VY_STMT_TRAP;
         if ((is_trap || stmt->kind == VY_STMT_WHILE) && stmt->site < k->site_count) {
             k->sites[stmt->site] =
-                (vy_kernel_site){is_trap ? VYRE_RECORD_TRAP : VYRE_RECORD_LOOP_LIMIT,
-                                 is_trap ? stmt->bits : 0, stmt->loc.line, stmt->loc.column};
+                (vy_kernel_site){vy_stmt_record_kind(stmt), is_trap ? stmt->bits : 0,
+                                 stmt->loc.line, stmt->loc.column};
         }
     }
 }

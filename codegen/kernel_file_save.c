@@ -126,6 +126,12 @@ static vyre_result check(saver *s)
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "kernel %u is NULL. Fix: pass compiled kernels", i);
         }
+        if (s->kernels[i]->variants->program->records_bounds) {
+            return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                               "kernel %u (%s) records its bounds, which no text says. Fix: save "
+                               "the kernel of a program without vyre_program_record_bounds",
+                               i, vyre_kernel_name(s->kernels[i]));
+        }
         if (s->kernels[i]->variants->is_unchecked) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "kernel %u (%s) was made without checks, to be measured. Fix: "

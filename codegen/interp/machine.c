@@ -303,7 +303,7 @@ static void decide_while(vy_machine *m, vy_frame *frame)
             continue;
         }
         if (*budget == 0) {
-            vy_machine_record(m, stmt, lane);
+            vy_machine_record(m, stmt, lane, frame->columns);
             continue;
         }
         *budget -= own ? 0 : 1;

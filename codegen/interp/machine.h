@@ -183,6 +183,9 @@ typedef struct vy_machine {
     vyre_fault_record record;
     bool segment_recorded; /* `record` is of the segment execution that runs */
     uint32_t record_site;
+    const vy_stmt *record_stmt; /* that left it */
+    uint64_t outside_index;     /* of an access out of bounds */
+    uint32_t outside_length;
     vy_race_check races;
     uint32_t execution; /* of the pass */
     vy_interp_watch *watch;
@@ -226,7 +229,7 @@ uint64_t vy_machine_atomic(vy_machine *machine, const vy_stmt *stmt, vyre_type i
 uint64_t vy_machine_stored(vyre_type type, uint64_t value);
 
 /* Keeps the first record by (pass, segment execution, invocation, site). */
-void vy_machine_record(vy_machine *machine, const vy_stmt *stmt, uint32_t lane);
+void vy_machine_record(vy_machine *machine, const vy_stmt *stmt, uint32_t lane, uint32_t columns);
 uint32_t vy_machine_invocation(const vy_machine *machine, uint32_t lane);
 
 void vy_race_barrier(vy_race_check *races);

@@ -318,6 +318,11 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
     run_passes(&machine, &run, report);
     return_buffers(&machine, params);
     report->record = machine.record;
+    if (machine.record_stmt && machine.record_stmt->outside) {
+        report->outside_name = machine.record_stmt->name;
+        report->outside_index = machine.outside_index;
+        report->outside_length = machine.outside_length;
+    }
     report->race_count = machine.races.count;
     report->is_grid_clamped = bound.is_grid_clamped;
     memcpy(report->groups, bound.groups, sizeof report->groups);

@@ -124,7 +124,7 @@ void vy_machine_execute(vy_machine *m, const vy_frame *frame, const vy_stmt *stm
         return;
     case VY_STMT_TRAP:
         /* Lanes ascend: the first one has the least invocation. */
-        vy_machine_record(m, stmt, vy_frame_block(m, frame, VY_BLOCK_ACTIVE)[0]);
+        vy_machine_record(m, stmt, vy_frame_block(m, frame, VY_BLOCK_ACTIVE)[0], frame->columns);
         return;
     default:
         return;

@@ -1,6 +1,7 @@
 /* The memory of a machine: columns, frames, variables of one workgroup and those that outlive it.
  * Everything in the caller's arena, allocated once per run. */
 #include "codegen/interp/machine.h"
+#include "codegen/ir/walk.h"
 
 static const vy_loc nowhere = {0, 0};
 
@@ -105,7 +106,7 @@ vyre_result vy_machine_init(vy_machine *m, const vyre_program *program, const vy
     return allocate_kept(m, arena, diag);
 }
 
-void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane)
+void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane, uint32_t columns)
 {
     uint32_t invocation = vy_machine_invocation(m, lane);
     vyre_fault_record *record = &m->record;
@@ -117,9 +118,8 @@ void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane)
             return;
         }
     }
-    bool is_trap = stmt->kind == VY_STMT_TRAP;
-    *record = (vyre_fault_record){.kind = is_trap ? VYRE_RECORD_TRAP : VYRE_RECORD_LOOP_LIMIT,
-                                  .code = is_trap ? stmt->bits : 0,
+    *record = (vyre_fault_record){.kind = vy_stmt_record_kind(stmt),
+                                  .code = stmt->kind == VY_STMT_TRAP ? stmt->bits : 0,
                                   .line = stmt->loc.line,
                                   .column = stmt->loc.column,
                                   .pass = m->pass,
@@ -127,4 +127,9 @@ void vy_machine_record(vy_machine *m, const vy_stmt *stmt, uint32_t lane)
                                   .invocation = invocation};
     m->record_site = stmt->site;
     m->segment_recorded = true;
+    m->record_stmt = stmt;
+    if (stmt->outside) {
+        m->outside_index = vy_machine_column(m, stmt->x.root, columns)[lane];
+        m->outside_length = (uint32_t)vy_machine_column(m, stmt->y.root, columns)[lane];
+    }
 }

@@ -9,6 +9,7 @@
 
 #include "codegen/base/base.h"
 #include "codegen/ir/ops.h"
+#include "vyre/interp.h"
 #include "vyre/program.h"
 
 #include <stdatomic.h>
@@ -91,14 +92,15 @@ typedef struct vy_stmt {
     uint8_t atomic, order; /* ATOMIC: vyre_atomic, vyre_order */
     uint8_t subgroup;      /* SUBGROUP: vyre_subgroup */
     uint8_t down;          /* FOR */
+    uint8_t outside; /* TRAP: vyre_record_kind of an access to `name`, element x of y; else 0 */
     uint32_t next;
     uint32_t body, other;
     uint32_t ref, result;
     vy_range x, y, z; /* evaluated in this order */
     uint32_t first_value, value_count;
-    uint32_t bits;    /* TRAP: code */
+    uint32_t bits;    /* TRAP: code; of an access: the binding */
     uint32_t site;    /* TRAP and WHILE: number of its record site, in textual order from 0 */
-    const char *name; /* REGION */
+    const char *name; /* REGION; TRAP of an access */
     vy_loc loc, end_loc;
 } vy_stmt;
 
@@ -178,6 +180,7 @@ struct vyre_program {
     uint32_t until;      /* buffer or 0 */
     uint32_t loop_limit;
     bool fast_math;
+    bool records_bounds;     /* by vyre_program_record_bounds */
     uint32_t subgroup_width; /* pinned, or 0 */
     /* A subgroup operation stands where some invocations of a workgroup may be and others not. Then
      * it means what it says only on devices that converge maximally. */

@@ -108,3 +108,16 @@ bool vy_program_is_workgroup_agnostic(const vyre_program *program, const char **
     }
     return use == NULL;
 }
+
+const char *vyre_record_kind_text(vyre_record_kind kind)
+{
+    static const char *const texts[] = {
+        [VYRE_RECORD_NONE] = "none",
+        [VYRE_RECORD_TRAP] = "trap",
+        [VYRE_RECORD_LOOP_LIMIT] = "loop_limit",
+        [VYRE_RECORD_LOAD_OUTSIDE] = "load_outside",
+        [VYRE_RECORD_STORE_OUTSIDE] = "store_outside",
+        [VYRE_RECORD_ATOMIC_OUTSIDE] = "atomic_outside",
+    };
+    return (uint32_t)kind < VY_COUNT_OF(texts) ? texts[kind] : "unknown";
+}

@@ -42,7 +42,7 @@ static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
     vy_hash_u64(hash, (uint64_t)stmt->kind | (uint64_t)stmt->atomic << 8 |
                           (uint64_t)stmt->order << 16 | (uint64_t)stmt->down << 24 |
                           (uint64_t)stmt->bits << 32);
-    vy_hash_u32(hash, stmt->subgroup);
+    vy_hash_u32(hash, stmt->subgroup | (uint32_t)stmt->outside << 8);
     vy_hash_u64(hash, (uint64_t)stmt->ref << 32 | stmt->result);
     for (uint32_t r = 0; r < 3; r++) {
         hash_range(hash, p, vy_stmt_range(stmt, r));

@@ -234,7 +234,9 @@ static uint32_t add_call(bodies *b, const vy_stmt *stmt, uint32_t index, uint32_
                           callee->name);
         return 0;
     }
-    if (callee->impure && (stmt->kind != VY_STMT_CALL || index != stmt->x.root)) {
+    /* Recording bounds is no effect that an order could be seen of. */
+    if (callee->impure && !p->records_bounds &&
+        (stmt->kind != VY_STMT_CALL || index != stmt->x.root)) {
         vy_validator_fail(v, call->loc,
                           "`%s` has effects and is called inside an expression. Fix: bind it by "
                           "itself first: `let value = %s(...)`",

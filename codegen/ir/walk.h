@@ -35,4 +35,12 @@ static inline const vy_range *vy_stmt_range(const vy_stmt *stmt, uint32_t i)
     return i == 0 ? &stmt->x : i == 1 ? &stmt->y : &stmt->z;
 }
 
+/* Of a TRAP or WHILE. */
+static inline vyre_record_kind vy_stmt_record_kind(const vy_stmt *stmt)
+{
+    return stmt->outside                ? (vyre_record_kind)stmt->outside
+           : stmt->kind == VY_STMT_TRAP ? VYRE_RECORD_TRAP
+                                        : VYRE_RECORD_LOOP_LIMIT;
+}
+
 #endif

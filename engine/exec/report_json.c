@@ -110,10 +110,9 @@ static void add_record(vy_fixed_text *t, const vyre_fault_record *record)
     vy_fixed_text_printf(t,
                          ", \"record\": {\"kind\": \"%s\", \"code\": %u, \"line\": %u, "
                          "\"column\": %u, \"pass\": %u, \"segment\": %u, \"invocation\": %u}",
-                         record->kind == VYRE_RECORD_TRAP ? "trap" : "loop_limit",
-                         (unsigned)record->code, (unsigned)record->line, (unsigned)record->column,
-                         (unsigned)record->pass, (unsigned)record->segment,
-                         (unsigned)record->invocation);
+                         vyre_record_kind_text(record->kind), (unsigned)record->code,
+                         (unsigned)record->line, (unsigned)record->column, (unsigned)record->pass,
+                         (unsigned)record->segment, (unsigned)record->invocation);
 }
 
 size_t vyre_report_format_json(const vyre_report *report, char *out, size_t out_size)

@@ -23,12 +23,20 @@ typedef struct vyre_host_buffer {
 typedef enum vyre_record_kind {
     VYRE_RECORD_NONE,
     VYRE_RECORD_TRAP,
-    VYRE_RECORD_LOOP_LIMIT
+    VYRE_RECORD_LOOP_LIMIT,
+    /* Accesses out of bounds, of programs that vyre_program_record_bounds was called with. */
+    VYRE_RECORD_LOAD_OUTSIDE,
+    VYRE_RECORD_STORE_OUTSIDE,
+    VYRE_RECORD_ATOMIC_OUTSIDE
 } vyre_record_kind;
+/* What JSON and tools call it: "trap", "loop_limit", "store_outside"; "none". */
+VYRE_API const char *vyre_record_kind_text(vyre_record_kind kind);
 
 typedef struct vyre_fault_record {
     vyre_record_kind kind;
-    uint32_t code; /* of a trap */
+    /* Of a trap; of an access out of bounds the binding, VYRE_DIAG_NONE where there is none: shared
+     * buffers, private arrays, tables. */
+    uint32_t code;
     uint32_t line, column;
     uint32_t pass, segment;
     uint32_t invocation;
@@ -72,6 +80,11 @@ typedef struct vyre_interp_report {
     vyre_diag first_race; /* message and place of the first one */
     uint32_t groups[3];   /* workgroups that ran */
     int is_grid_clamped;  /* as in vyre_report */
+    /* Of a record of an access out of bounds: what was accessed, which element (a negative index as
+     * its two's complement of the index's width) of how many. The name is the program's. */
+    const char *outside_name;
+    uint64_t outside_index;
+    uint32_t outside_length;
 } vyre_interp_report;
 
 VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,

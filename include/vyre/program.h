@@ -305,6 +305,16 @@ VYRE_API void vyre_builder_at(vyre_builder *builder, uint32_t line, uint32_t col
 VYRE_API VYRE_CHECK vyre_result vyre_builder_finish(vyre_builder **builder,
                                                     vyre_program **out_program, vyre_diag *diag);
 
+/* For debugging: from now on accesses out of bounds leave a record (interp.h), with the place of
+ * the access in the text, on the interpreter and on devices; such an access still gives zero or
+ * does nothing. The first record of a run is reported, as of traps. What && and || do not need, and
+ * what select does not choose, is no access for this, and neither is what a `while` reads in the
+ * test that ends it. Kernels take more instructions and run slower, and cannot be saved. Changes
+ * the program, which nothing else may use meanwhile. Errors: INVALID_ARGUMENT (called twice, or
+ * after a kernel was made), INVALID_PROGRAM (beyond a limit of the language with what is added: the
+ * program then can only be destroyed), OUT_OF_HOST_MEMORY (likewise). */
+VYRE_API VYRE_CHECK vyre_result vyre_program_record_bounds(vyre_program *program, vyre_diag *diag);
+
 /* Header. Each at most once. */
 VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
 VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);

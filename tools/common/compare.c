@@ -185,6 +185,13 @@ const char *vy_convergence_text(vyre_convergence convergence)
                                                    : "not a fixpoint";
 }
 
+const char *vy_record_outside_text(const vyre_fault_record *record)
+{
+    return record->kind == VYRE_RECORD_LOAD_OUTSIDE    ? "load out of bounds"
+           : record->kind == VYRE_RECORD_STORE_OUTSIDE ? "store out of bounds"
+                                                       : "atomic out of bounds";
+}
+
 void vy_record_describe(const vyre_fault_record *record, char *out, size_t size)
 {
     if (record->kind == VYRE_RECORD_NONE) {
@@ -193,8 +200,10 @@ void vy_record_describe(const vyre_fault_record *record, char *out, size_t size)
         snprintf(out, size, "trap %u at %u:%u in pass %u, segment %u, invocation %u", record->code,
                  record->line, record->column, record->pass, record->segment, record->invocation);
     } else {
-        snprintf(out, size, "loop limit at %u:%u in pass %u, segment %u, invocation %u",
-                 record->line, record->column, record->pass, record->segment, record->invocation);
+        const char *kind =
+            record->kind == VYRE_RECORD_LOOP_LIMIT ? "loop limit" : vy_record_outside_text(record);
+        snprintf(out, size, "%s at %u:%u in pass %u, segment %u, invocation %u", kind, record->line,
+                 record->column, record->pass, record->segment, record->invocation);
     }
 }
 
@@ -252,6 +261,8 @@ void vy_record_print(FILE *out, const char *file, const vyre_fault_record *recor
     fprintf(out, "%s:%u:%u: ", file, record->line, record->column);
     if (record->kind == VYRE_RECORD_TRAP) {
         fprintf(out, "trap %u", record->code);
+    } else if (record->kind != VYRE_RECORD_LOOP_LIMIT) {
+        fprintf(out, "%s", vy_record_outside_text(record));
     } else {
         fprintf(out, "a while loop ended at the program's loop_limit");
     }

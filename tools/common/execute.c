@@ -149,6 +149,8 @@ vyre_result vy_run_watched(const vyre_program *program, const vy_run_data *data,
     out_result->record = report.record;
     memcpy(out_result->groups, report.groups, sizeof out_result->groups);
     out_result->is_grid_clamped = report.is_grid_clamped != 0;
+    out_result->outside_index = report.outside_index;
+    out_result->outside_length = report.outside_length;
     out_result->race_count = report.race_count;
     out_result->first_race = report.first_race;
     return result;

@@ -24,7 +24,8 @@ typedef struct vy_source {
  * Errors: IO. */
 vyre_result vy_source_read(const char *path, vy_source *out_source, vyre_diag *diag);
 vyre_result vy_source_parse(vy_source *source, vyre_diag *diag);
-/* From the kernel file, or compiled; a dump makes it be compiled. After vy_source_parse. */
+/* From the kernel file, or compiled; a dump, and a program that records its bounds, make it be
+ * compiled. After vy_source_parse. */
 vyre_result vy_source_compile(const vy_source *source, const vyre_kernel_params *params,
                               vyre_kernel **out_kernel, vyre_diag *diag);
 /* What vy_tool_fail is to quote from: NULL where the place is none of the file. */
@@ -98,6 +99,8 @@ typedef struct vy_run_result {
     bool is_grid_clamped;
     vyre_convergence convergence;
     vyre_fault_record record;
+    uint64_t outside_index; /* interpreter only, as the two below: of an access out of bounds */
+    uint32_t outside_length;
     uint64_t race_count; /* interpreter only */
     vyre_diag first_race;
 } vy_run_result;
@@ -193,6 +196,8 @@ void vy_element_describe(vyre_type type, const void *elements, size_t index, cha
                          size_t size);
 bool vy_record_matches(const vyre_fault_record *a, const vyre_fault_record *b);
 /* "trap 7 at 10:34 in pass 1, segment 0, invocation 3", or "none". */
+/* "store out of bounds". */
+const char *vy_record_outside_text(const vyre_fault_record *record);
 void vy_record_describe(const vyre_fault_record *record, char *out, size_t size);
 
 /* Compares every element of every output, passes, convergence and record. Returns how many things

@@ -34,7 +34,7 @@ vyre_result vy_source_parse(vy_source *source, vyre_diag *diag)
 vyre_result vy_source_compile(const vy_source *source, const vyre_kernel_params *params,
                               vyre_kernel **out_kernel, vyre_diag *diag)
 {
-    return source->is_kernel && !params->dump
+    return source->is_kernel && !params->dump && !source->program->records_bounds
                ? vyre_kernel_load(source->text, source->size, params, out_kernel, diag)
                : vyre_kernel_compile(source->program, params, out_kernel, diag);
 }

@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect, step, watch;
+    bool bisect, step, watch, bounds;
     const char *trace; /* a file, or NULL */
     const char *dump_folder;
     uint32_t repeat, warmup;

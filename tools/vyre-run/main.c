@@ -27,6 +27,7 @@ enum {
     OPTION_INFO,
     OPTION_EXAMPLES,
     OPTION_BISECT,
+    OPTION_BOUNDS,
     OPTION_STEP,
     OPTION_TRACE,
     OPTION_DUMP,
@@ -69,6 +70,10 @@ static const vy_option own_options[] = {
     {"--bisect", OPTION_BISECT, NULL,
      "find where device and interpreter part: the first pass, segment and\n"
      "element that differ, both values, and the line that stores there"},
+    {"--bounds", OPTION_BOUNDS, NULL,
+     "report the first access out of bounds, with its line, element and\n"
+     "invocation, as an error; without it such a store does nothing and\n"
+     "such a load gives zero"},
     {"--step", OPTION_STEP, NULL,
      "say what each segment of each pass changed, on the device, or with\n"
      "--reference; on a terminal wait behind each (h: what can be typed)"},
@@ -170,19 +175,13 @@ static int take_subgroup(FILE *err, const char *value, uint32_t *out)
 /* -1: go on. */
 static int take_option(command *c, int id, const char *value, FILE *out, FILE *err)
 {
-    bool *flags[] = {[OPTION_REFERENCE] = &c->reference,
-                     [OPTION_CHECK] = &c->check,
-                     [OPTION_RACES] = &c->races,
-                     [OPTION_VALIDATE] = &c->validate,
-                     [OPTION_TIME] = &c->time,
-                     [OPTION_REPORT] = &c->report,
-                     [OPTION_JSON] = &c->json,
-                     [OPTION_INFO] = &c->info,
-                     [OPTION_EXAMPLES] = &c->examples,
-                     [OPTION_BISECT] = &c->bisect,
-                     [OPTION_STEP] = &c->step,
-                     [OPTION_WATCH] = &c->watch,
-                     [OPTION_HELP] = NULL};
+    bool *flags[] = {[OPTION_REFERENCE] = &c->reference, [OPTION_CHECK] = &c->check,
+                     [OPTION_RACES] = &c->races,         [OPTION_VALIDATE] = &c->validate,
+                     [OPTION_TIME] = &c->time,           [OPTION_REPORT] = &c->report,
+                     [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
+                     [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
+                     [OPTION_BOUNDS] = &c->bounds,       [OPTION_STEP] = &c->step,
+                     [OPTION_WATCH] = &c->watch,         [OPTION_HELP] = NULL};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -275,6 +274,10 @@ static int check_debugging(const command *c, FILE *err)
                          : c->trace       ? "--trace"
                          : c->dump_folder ? "--dump-buffers"
                                           : NULL;
+    if (c->bounds && (c->bisect || c->step || c->examples)) {
+        return vy_tool_usage(err, "vyre-run", "--bounds is of a plain run: give it without %s",
+                             c->examples ? "--examples" : single);
+    }
     if (c->examples && single) {
         return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples", single);
     }

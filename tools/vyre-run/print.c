@@ -273,8 +273,8 @@ static void json_record(const vyre_fault_record *record, vy_text *text)
     vy_text_printf(text,
                    "{\"kind\": \"%s\", \"code\": %u, \"line\": %u, \"column\": %u, \"pass\": %u, "
                    "\"segment\": %u, \"invocation\": %u}",
-                   record->kind == VYRE_RECORD_TRAP ? "trap" : "loop_limit", record->code,
-                   record->line, record->column, record->pass, record->segment, record->invocation);
+                   vyre_record_kind_text(record->kind), record->code, record->line, record->column,
+                   record->pass, record->segment, record->invocation);
 }
 
 static void json_times(const outcome *o, vy_text *text)

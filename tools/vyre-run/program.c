@@ -129,7 +129,10 @@ static int judge(session *s, FILE *err)
     const command *c = s->command;
     const vy_run_result *result = s->outcome.result;
     int code = VY_EXIT_OK;
-    if (result->record.kind != VYRE_RECORD_NONE) {
+    if (result->record.kind >= VYRE_RECORD_LOAD_OUTSIDE) {
+        session_print_outside(s, result, err);
+        code = VY_EXIT_FAILED;
+    } else if (result->record.kind != VYRE_RECORD_NONE) {
         vy_record_print(err, s->source.path, &result->record);
         code = VY_EXIT_FAILED;
     }

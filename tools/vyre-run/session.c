@@ -20,6 +20,9 @@ vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_dia
     if (result == VYRE_OK) {
         result = vy_source_parse(&s->source, diag);
     }
+    if (result == VYRE_OK && c->bounds) {
+        result = vyre_program_record_bounds(s->source.program, diag);
+    }
     trace_phase(&s->trace, "parse", begin);
     begin = vyre_clock_ns();
     vy_progress_init(&s->progress, err);
@@ -157,7 +160,7 @@ void session_element_text(const vy_run_buffer *buffer, const void *elements, siz
     vy_value_format(buffer->type, &value, out);
 }
 
-void session_print_line(const session *s, uint32_t line)
+static void print_line(const session *s, uint32_t line, FILE *out)
 {
     const char *at = s->source.is_kernel ? NULL : s->source.text;
     for (uint32_t i = 1; at && i < line; i++) {
@@ -165,6 +168,72 @@ void session_print_line(const session *s, uint32_t line)
         at = at ? at + 1 : NULL;
     }
     if (at && line) {
-        fprintf(s->out, "%6u | %.*s\n", line, (int)strcspn(at, "\r\n"), at);
+        fprintf(out, "%6u | %.*s\n", line, (int)strcspn(at, "\r\n"), at);
     }
+}
+
+void session_print_line(const session *s, uint32_t line)
+{
+    print_line(s, line, s->out);
+}
+
+/* The statement that left the record. */
+static const vy_stmt *find_outside(const vyre_program *program, const vyre_fault_record *record)
+{
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->outside == (uint8_t)record->kind && stmt->bits == record->code &&
+            stmt->loc.line == record->line && stmt->loc.column == record->column) {
+            return stmt;
+        }
+    }
+    return NULL;
+}
+
+/* What the interpreter's run gave, or one for a device's, which does not keep the index. */
+static bool find_index(session *s, const vy_run_result *result, uint64_t *out_index,
+                       uint32_t *out_length)
+{
+    vyre_diag ignored;
+    vy_run_result own = {0};
+    if (result != &s->reference) {
+        vy_reference how = session_reference(s);
+        if (vy_run_reference(s->source.program, &s->data, &how, &own, &ignored) == VYRE_OK) {
+            bool is_same = vy_record_matches(&own.record, &result->record);
+            *out_index = own.outside_index;
+            *out_length = own.outside_length;
+            vy_run_result_finish(&own);
+            return is_same;
+        }
+        vy_run_result_finish(&own);
+        return false;
+    }
+    *out_index = result->outside_index;
+    *out_length = result->outside_length;
+    return true;
+}
+
+void session_print_outside(session *s, const vy_run_result *result, FILE *err)
+{
+    const vyre_fault_record *record = &result->record;
+    const vy_stmt *stmt = find_outside(s->source.program, record);
+    const char *name = stmt && stmt->name ? stmt->name : "?";
+    char element[64] = "an element";
+    uint64_t index;
+    uint32_t length;
+    if (find_index(s, result, &index, &length)) {
+        bool is_signed = stmt && s->source.program->exprs.data[stmt->x.root].type == VYRE_TYPE_I32;
+        if (is_signed) {
+            snprintf(element, sizeof element, "element %d of %u", (int)(int32_t)index, length);
+        } else {
+            snprintf(element, sizeof element, "element %llu of %u", (unsigned long long)index,
+                     length);
+        }
+    }
+    fprintf(err,
+            "%s:%u:%u: error: %s: %s of '%s', first in pass %u, segment %u, invocation %u; check "
+            "the index against len(%s)\n",
+            s->source.path, record->line, record->column, vy_record_outside_text(record), element,
+            name, record->pass, record->segment, record->invocation, name);
+    print_line(s, record->line, err);
 }

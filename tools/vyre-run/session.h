@@ -51,6 +51,10 @@ void session_print_line(const session *s, uint32_t line);
 /* --step, before the run itself; *out_has_quit: the user wants no more. */
 vyre_result session_step(session *s, bool *out_has_quit, vyre_diag *diag);
 
+/* Prints a record of an access out of bounds: where, what, which element where the interpreter
+ * knows it. *result is the run's. */
+void session_print_outside(session *s, const vy_run_result *result, FILE *err);
+
 int run_bisect(command *c, FILE *out, FILE *err);
 
 #endif
