@@ -2,6 +2,7 @@
 #include "codegen/kernel_parts.h"
 #include "codegen/spirv/spirv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void vyre_kernel_destroy(vyre_kernel **kernel)
@@ -211,6 +212,19 @@ bool vy_kernel_is_flag_single(const vyre_kernel *kernel)
 int32_t vy_kernel_until(const vyre_kernel *kernel)
 {
     return kernel->until;
+}
+
+void vy_kernel_place(const vyre_kernel *kernel, uint32_t segment, char out[VY_PLACE_SIZE])
+{
+    const vy_kernel_segment *s = &kernel->segments[segment];
+    const char *file = kernel->variants->program->file;
+    if (!s->line) {
+        snprintf(out, VY_PLACE_SIZE, "%s", s->label);
+    } else if (file) {
+        snprintf(out, VY_PLACE_SIZE, "%s, %.48s:%u", s->label, file, (unsigned)s->line);
+    } else {
+        snprintf(out, VY_PLACE_SIZE, "%s, line %u", s->label, (unsigned)s->line);
+    }
 }
 
 uint32_t vy_kernel_site_count(const vyre_kernel *kernel)

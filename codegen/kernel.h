@@ -28,6 +28,10 @@ typedef struct vy_kernel_segment {
     char label[64]; /* "program.seg2" or "program.region": for debuggers */
 } vy_kernel_segment;
 
+/* "life.seg1, life.vyre:14": what debuggers are told, as far as it is known. */
+#define VY_PLACE_SIZE 128
+void vy_kernel_place(const vyre_kernel *kernel, uint32_t segment, char out[VY_PLACE_SIZE]);
+
 /* What the host knows when it plans a dispatch. */
 typedef struct vy_kernel_env {
     const uint32_t *params;  /* vyre_kernel_param_words of them */

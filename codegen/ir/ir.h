@@ -172,6 +172,7 @@ struct vyre_program {
     vy_arena arena;
     atomic_uint holders; /* besides the first: vyre_program_destroy by the last ends it */
     const char *name;
+    const char *file; /* of the text, without its folders; NULL: not known */
     uint32_t workgroup[3];
     uint32_t grid_over;  /* buffer or 0 */
     uint32_t grid_from;  /* buffer or 0 */

@@ -207,6 +207,8 @@ bool vy_clock_is_calibrateable(const vy_instance_table *vki, VkPhysicalDevice ph
 
 /* ---- open.c -------------------------------------------------------------------------------- */
 
+/* What the names of segments' pipelines and labels begin with. */
+#define VY_SEGMENT_WORD "segment "
 void vy_set_name(vyre_device *device, VkObjectType type, uint64_t handle, const char *name);
 #define vy_count(device_, field, amount)                                                           \
     do {                                                                                           \

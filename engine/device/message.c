@@ -1,6 +1,7 @@
 /* Messages to the caller's log function: the library's own and, through VK_EXT_debug_utils, those
  * of the loader, drivers and validation layers. Counts what is a failure. */
 #include "engine/device/device.h"
+#include "vyre/vulkan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,125 @@ static vyre_log_level level_of(VkDebugUtilsMessageSeverityFlagBitsEXT severity)
                                                                     : VYRE_LOG_DEBUG;
 }
 
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+#define SUFFIX_SIZE  512u
+#define MESSAGE_SIZE 8192u
+
+static const char *type_text(VkObjectType type)
+{
+    switch ((int)type) {
+    case VK_OBJECT_TYPE_QUEUE:
+        return "queue";
+    case VK_OBJECT_TYPE_SEMAPHORE:
+        return "semaphore";
+    case VK_OBJECT_TYPE_COMMAND_BUFFER:
+        return "commands";
+    case VK_OBJECT_TYPE_DEVICE_MEMORY:
+        return "memory";
+    case VK_OBJECT_TYPE_BUFFER:
+        return "buffer";
+    case VK_OBJECT_TYPE_IMAGE:
+        return "image";
+    case VK_OBJECT_TYPE_QUERY_POOL:
+        return "queries";
+    case VK_OBJECT_TYPE_SHADER_MODULE:
+        return "module";
+    case VK_OBJECT_TYPE_PIPELINE_CACHE:
+        return "cache";
+    case VK_OBJECT_TYPE_PIPELINE_LAYOUT:
+    case VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT:
+        return "layout";
+    case VK_OBJECT_TYPE_PIPELINE:
+        return "pipeline";
+    case VK_OBJECT_TYPE_DESCRIPTOR_POOL:
+    case VK_OBJECT_TYPE_DESCRIPTOR_SET:
+        return "descriptors";
+    default:
+        return "object";
+    }
+}
+
+static void put(char *out, size_t size, const char *format, ...) VY_PRINTF(3, 4);
+/* Each part once. */
+static void put(char *out, size_t size, const char *format, ...)
+{
+    char part[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(part, sizeof part, format, arguments);
+    va_end(arguments);
+    size_t used = strlen(out);
+    if (!strstr(out, part) && used + 2 < size) {
+        snprintf(out + used, size - used, "%s%s", used ? "; " : "", part);
+    }
+}
+
+/* Pipelines of segments are named by their place: "segment life.seg1, life.vyre:14". */
+static void put_object(VkObjectType type, const char *name, char *out, size_t size)
+{
+    bool is_place = strncmp(name, VY_SEGMENT_WORD, sizeof VY_SEGMENT_WORD - 1) == 0;
+    if (is_place) {
+        put(out, size, "%s", name);
+    } else {
+        put(out, size, "%s '%s'", type_text(type), name);
+    }
+}
+
+/* Synchronisation checks list the buffer alone, and tell the pipeline in their text: "VkPipeline
+ * 0x2c[name]". */
+static void put_pipeline(const char *text, char *out, size_t size)
+{
+    const char *at = strstr(text, "VkPipeline 0x");
+    at = at ? strpbrk(at, "[,. ") : NULL; /* behind "VkPipeline" */
+    at = at ? strpbrk(at + 1, "[,. ") : NULL;
+    const char *end = at && *at == '[' ? strchr(at, ']') : NULL;
+    if (end && end > at + 1) {
+        char name[192];
+        snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
+        put_object(VK_OBJECT_TYPE_PIPELINE, name, out, size);
+    }
+}
+
+/* The labels that are open and the objects that have names: "segment life.seg1, life.vyre:14, pass
+ * 0; buffer 'cells'". */
+static void put_place(const VkDebugUtilsMessengerCallbackDataEXT *data, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (uint32_t i = 0; data->pCmdBufLabels && i < data->cmdBufLabelCount; i++) {
+        if (data->pCmdBufLabels[i].pLabelName) {
+            put(out, size, "%s", data->pCmdBufLabels[i].pLabelName);
+        }
+    }
+    put_pipeline(data->pMessage ? data->pMessage : "", out, size);
+    for (uint32_t i = 0; data->pObjects && i < data->objectCount; i++) {
+        const VkDebugUtilsObjectNameInfoEXT *object = &data->pObjects[i];
+        if (object->pObjectName && object->pObjectName[0]) {
+            put_object(object->objectType, object->pObjectName, out, size);
+        }
+    }
+}
+
+size_t vyre_format_debug_message(const VkDebugUtilsMessengerCallbackDataEXT *data, char *out,
+                                 size_t out_size)
+{
+    const char *text = data && data->pMessage ? data->pMessage : "";
+    char place[SUFFIX_SIZE] = "";
+    if (data) {
+        put_place(data, place, sizeof place);
+    }
+    size_t length = strlen(text), suffix = place[0] ? strlen(place) + 3 : 0;
+    if (!out || out_size == 0) {
+        return length + suffix;
+    }
+    /* Where it does not fit the message is cut, not the place. */
+    size_t room = out_size - 1 > suffix ? out_size - 1 - suffix : 0;
+    size_t kept = length < room ? length : room;
+    memcpy(out, text, kept);
+    snprintf(out + kept, out_size - kept, place[0] ? " (%s)" : "%s", place);
+    return length + suffix;
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                               VkDebugUtilsMessageTypeFlagsEXT types,
                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
@@ -95,6 +215,9 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBit
         }
     }
     if (log->call && message.level <= log->level) {
+        char text[MESSAGE_SIZE];
+        (void)vyre_format_debug_message(data, text, sizeof text);
+        message.text = text;
         log->call(log->user, &message);
     }
     return VK_FALSE;

@@ -38,6 +38,9 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
             d->vk.vkAllocateDescriptorSets(d->device, &info, &in->lanes[l].sets[VY_SET_PROGRAM]);
         if (result != VK_SUCCESS) {
             code = vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
+        } else {
+            vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_SET,
+                        (uint64_t)in->lanes[l].sets[VY_SET_PROGRAM], vyre_kernel_name(p->kernel));
         }
     }
     return code;

@@ -46,6 +46,8 @@ static vyre_result create(vyre_pipeline *p, vy_instance *in, vyre_diag *diag)
         }
         for (uint32_t k = 0; k < kind_count; k++) {
             in->lanes[l].sets[kinds[k]] = sets[k];
+            vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_SET, (uint64_t)sets[k],
+                        kinds[k] == VY_SET_GRID ? "vyre grid" : vyre_kernel_name(p->kernel));
         }
     }
     return VYRE_OK;

@@ -5,6 +5,7 @@
 #include "engine/exec/own_kernels.h"
 #include "engine/exec/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PUSH_WORDS (VY_PUSH_SIZE / sizeof(uint32_t))
@@ -78,8 +79,9 @@ static void bind(recorder *r, VkPipeline pipeline, VkPipelineLayout layout, vy_s
 
 static bool has_labels(const vyre_device *device)
 {
-    return device->debug & VYRE_DEBUG_LABELS && device->has_names &&
-           device->vki.vkCmdBeginDebugUtilsLabelEXT && device->vki.vkCmdEndDebugUtilsLabelEXT;
+    return (device->debug & VYRE_DEBUG_LABELS || device->validation >= VYRE_VALIDATION_ON) &&
+           device->has_names && device->vki.vkCmdBeginDebugUtilsLabelEXT &&
+           device->vki.vkCmdEndDebugUtilsLabelEXT;
 }
 
 static void begin_label(const recorder *r, const char *text)
@@ -89,6 +91,17 @@ static void begin_label(const recorder *r, const char *text)
         VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                       .pLabelName = text};
         device->vki.vkCmdBeginDebugUtilsLabelEXT(r->commands, &label);
+    }
+}
+
+static void begin_segment(const recorder *r, uint32_t segment, uint32_t pass)
+{
+    const vyre_pipeline *p = r->pipeline;
+    if (has_labels(p->device)) {
+        char place[VY_PLACE_SIZE], text[VY_PLACE_SIZE + 32];
+        vy_kernel_place(p->kernel, segment, place);
+        snprintf(text, sizeof text, VY_SEGMENT_WORD "%s, pass %u", place, (unsigned)pass);
+        begin_label(r, text);
     }
 }
 
@@ -137,7 +150,7 @@ static void record_dispatch(recorder *r, const vy_command *command)
     vy_instance *in = r->instance;
     const vy_execution *execution = &in->executions[command->execution];
     VkPipelineLayout layout = p->layouts[in->choice.interface].pipeline;
-    begin_label(r, vy_kernel_get_segment(p->kernel, execution->segment)->label);
+    begin_segment(r, execution->segment, command->pass);
     bind(r, vy_pipeline_get(p, in->choice, execution->segment), layout, VY_SET_PROGRAM,
          vy_instance_block_offset(in, command->pass, command->execution));
     push(r, layout, vy_pipeline_push_words(p, in->choice, execution->segment), command, execution);

@@ -40,6 +40,7 @@ static vyre_result make_set(vyre_device *device, vy_move_set *set, vyre_diag *di
         *set = (vy_move_set){.serial = 0};
         return vy_vk_error(device, diag, result, "vkAllocateDescriptorSets");
     }
+    vy_set_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET, (uint64_t)set->set, "vyre moves");
     return VYRE_OK;
 }
 

@@ -53,6 +53,7 @@ static vyre_result make_set(run_state *r, vyre_diag *diag)
     if (result != VK_SUCCESS) {
         return vy_vk_error(d, diag, result, "vkAllocateDescriptorSets");
     }
+    vy_set_name(d, VK_OBJECT_TYPE_DESCRIPTOR_SET, (uint64_t)r->set, "vyre trial");
     VkDescriptorBufferInfo buffers[2] = {
         {r->memory.buffer, 0, r->word_count * sizeof(uint32_t)},
         {r->memory.buffer, r->block_offset, BLOCK_WORDS * sizeof(uint32_t)}};

@@ -47,7 +47,7 @@ static void *VKAPI_PTR reallocate(void *user, void *old, size_t size, size_t ali
 
 /* VMA hands the callbacks of its own host memory on to Vulkan; a driver that draws on them empties
  * the reserve that was made for VMA. These take them away: drivers use memory of their own. */
-static const vyre_device *owner(const VkAllocationCallbacks *callbacks)
+static vyre_device *owner(const VkAllocationCallbacks *callbacks)
 {
     return ((const vy_memory *)callbacks->pUserData)->device;
 }
@@ -57,7 +57,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
                                                       const VkAllocationCallbacks *callbacks,
                                                       VkDeviceMemory *out)
 {
-    return owner(callbacks)->vk.vkAllocateMemory(device, info, NULL, out);
+    vyre_device *of = owner(callbacks);
+    VkResult result = of->vk.vkAllocateMemory(device, info, NULL, out);
+    if (result == VK_SUCCESS) {
+        vy_set_name(of, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)*out, "vyre memory");
+    }
+    return result;
 }
 
 static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,

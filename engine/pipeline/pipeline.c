@@ -5,6 +5,7 @@
 #include "engine/pipeline/limits.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_LARGE       1024u
@@ -187,13 +188,18 @@ uint32_t vy_pipeline_large(const vyre_pipeline *p)
 static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t segment,
                                 vyre_diag *diag)
 {
+    char text[VY_PLACE_SIZE], place[VY_PLACE_SIZE + sizeof VY_SEGMENT_WORD];
+    if (vy_pipeline_is_joined(choice)) {
+        snprintf(place, sizeof place, "%s, all segments", vyre_kernel_name(p->kernel));
+    } else {
+        vy_kernel_place(p->kernel, segment, text);
+        snprintf(place, sizeof place, VY_SEGMENT_WORD "%s", text);
+    }
     vy_shader shader = {.workgroup = {p->workgroup[0], p->workgroup[1], p->workgroup[2]},
                         .is_folded = choice.is_folded,
                         .subgroup_size = p->subgroup_size,
                         .is_full = p->has_full_subgroups,
-                        .label = vy_pipeline_is_joined(choice)
-                                     ? vyre_kernel_name(p->kernel)
-                                     : vy_kernel_get_segment(p->kernel, segment)->label};
+                        .label = place};
     if (choice.is_large) {
         shader.workgroup[0] = vy_pipeline_large(p);
         shader.workgroup[1] = shader.workgroup[2] = 1;

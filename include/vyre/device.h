@@ -32,9 +32,9 @@ typedef enum vyre_log_source {
 typedef struct vyre_log_message {
     vyre_log_level level;
     vyre_log_source source;
-    const char *id; /* the validation message's name, "" where there is none */
-    int32_t number; /* its number, or 0 */
-    const char *text;
+    const char *id;      /* the validation message's name, "" where there is none */
+    int32_t number;      /* its number, or 0 */
+    const char *text;    /* of layers with the place: segment, line and pass, names of buffers */
     int is_failure;      /* counted by vyre_device_validation_failures */
     const char *allowed; /* why it is not counted although it would be, or NULL */
 } vyre_log_message;
@@ -55,9 +55,11 @@ typedef enum vyre_validation {
 /* A PFN_vkGetInstanceProcAddr, cast: this header knows no Vulkan. */
 typedef void (*vyre_vulkan_entry)(void);
 
-#define VYRE_DEBUG_SERIALIZE   1u /* a barrier before every command */
-#define VYRE_DEBUG_TRACE       2u /* submissions, recordings and waits are logged at level DEBUG */
-#define VYRE_DEBUG_LABELS      4u /* command buffers get a debug label for every segment */
+#define VYRE_DEBUG_SERIALIZE 1u /* a barrier before every command */
+#define VYRE_DEBUG_TRACE     2u /* submissions, recordings and waits are logged at level DEBUG */
+#define VYRE_DEBUG_LABELS                                                                          \
+    4u /* command buffers get a debug label for every segment, as always                           \
+          with the library's own validation */
 #define VYRE_DEBUG_BREADCRUMBS 8u /* after a loss the exact segment and pass are known; slow */
 
 /* Zero is the default everywhere. Where a field is at its default, the environment is read once, by

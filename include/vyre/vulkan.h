@@ -319,6 +319,18 @@ VYRE_API void vyre_recording_destroy(vyre_recording **recording);
  * has retired, by semaphores too: 0 does only that. */
 VYRE_API void vyre_device_retire(vyre_device *device, uint64_t frame);
 
+/* ---- Debugging ------------------------------------------------------------------------------ */
+
+/* For a host's own VkDebugUtilsMessengerEXT: the message's text with the place of what it is about
+ * behind it, as the log of vyre_device_create gets it: the labels that are open in the command
+ * buffer, of which VYRE_DEBUG_LABELS has one for each segment, and the objects that have names,
+ * which the library gives all of its own where VK_EXT_debug_utils is on:
+ * "... (segment life.seg1, life.vyre:14, pass 0; buffer 'cells')". Messages about nothing that has
+ * a name stay as they are. At most out_size bytes with the zero; where that is too little the
+ * message is cut and not the place. Returns the length that the whole has, without the zero. */
+VYRE_API size_t vyre_format_debug_message(const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                          char *out, size_t out_size);
+
 #ifdef __cplusplus
 }
 #endif
