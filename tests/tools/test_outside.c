@@ -70,10 +70,18 @@ static void assert_life_is_found(const char *file, const char *how)
              file);
     int code = run_tool("vyre-run", file, "--in", "cells[40]=iota", "--in", "rule=1,2", how, NULL);
     assert_int_equal(code, 0);
+    size_t size = 0;
+    char *plain = get_file("out", &size);
     code = run_tool("vyre-run", file, "--in", "cells[40]=iota", "--in", "rule=1,2", "--bounds", how,
                     NULL);
     assert_int_equal(code, 1);
     assert_file_has("err", text);
+    /* What the program computes stays as it is. */
+    char *found = get_file("out", &size);
+    assert_non_null(strstr(plain, "cells = "));
+    assert_string_equal(found, plain);
+    free(found);
+    free(plain);
 }
 
 static void test_bounds_finds_a_planted_store(void **state)
