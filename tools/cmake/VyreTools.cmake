@@ -151,4 +151,5 @@ endif()
 
 if(vyre_tools)
     install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    include(VyreManual)
 endif()

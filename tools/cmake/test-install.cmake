@@ -71,3 +71,23 @@ endif()
 if(NOT output MATCHES "libvyre-vk\\.so\\.0")
     message(FATAL_ERROR "libvyre-vk.so is not named libvyre-vk.so.0:\n${output}")
 endif()
+
+# The tools run from there; their man pages and completion are where man, bash and zsh look.
+foreach(tool vyre-run vyre-spv vyre-demo vyre-bench)
+    if(NOT EXISTS "${BINARY_DIR}/bin/${tool}")
+        continue() # built without tools
+    endif()
+    run("${prefix}/bin/${tool}" --version)
+    if(NOT output MATCHES "^${tool} [0-9]")
+        message(FATAL_ERROR "${tool} --version says: ${output}")
+    endif()
+    foreach(file bash-completion/completions/${tool} zsh/site-functions/_${tool} man/man1/${tool}.1)
+        if(file MATCHES "^man" AND NOT EXISTS "${BINARY_DIR}/manual/${tool}.1")
+            continue() # made without help2man
+        endif()
+        if(NOT EXISTS "${prefix}/share/${file}")
+            message(FATAL_ERROR "there is no ${prefix}/share/${file}")
+        endif()
+    endforeach()
+    message(STATUS "${tool}: ran")
+endforeach()
