@@ -141,10 +141,17 @@ static void test_docs_renderer_is_a_program_that_runs(void **state)
     free(document);
 }
 
-static const char *const documents[] = {
-    "README.md",          "docs/engine.md",          "docs/language.md", "docs/measurements.md",
-    "docs/renderer.md",   "docs/spirv-interface.md", "docs/passes.md",   "docs/tools.md",
-    "docs/megakernel.md", "docs/performance.md"};
+static const char *const documents[] = {"README.md",
+                                        "docs/engine.md",
+                                        "docs/language.md",
+                                        "docs/measurements.md",
+                                        "docs/renderer.md",
+                                        "docs/spirv-interface.md",
+                                        "docs/passes.md",
+                                        "docs/tools.md",
+                                        "docs/megakernel.md",
+                                        "docs/performance.md",
+                                        "docs/troubleshooting.md"};
 #define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
 
 static void test_docs_links_lead_somewhere(void **state)
@@ -248,7 +255,8 @@ static void test_docs_name_what_there_is(void **state)
 {
     (void)state;
     char *headers = get_headers();
-    static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md"};
+    static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md",
+                                        "docs/troubleshooting.md"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_names(names[i], "vyre_", headers);
         check_names(names[i], "VYRE_", headers);
