@@ -18,6 +18,7 @@ sourced before tests and tools are run. With nothing missing the network is not 
 
 Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
 ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), nvcc.
+So are doxygen (target docs and its test), which brings 150 MB of libraries, and zsh (a test).
 
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.
 EOF

@@ -26,6 +26,7 @@ typedef enum vyre_record_kind {
     VYRE_RECORD_LOOP_LIMIT
 } vyre_record_kind;
 
+/* The first trap or exhausted loop of a run. */
 typedef struct vyre_fault_record {
     vyre_record_kind kind;
     uint32_t code; /* of a trap */
@@ -40,6 +41,7 @@ typedef enum vyre_convergence {
     VYRE_CONVERGENCE_LIMIT /* the pass limit was reached first */
 } vyre_convergence;
 
+/* One run on the interpreter. */
 typedef struct vyre_interp_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -63,6 +65,7 @@ typedef struct vyre_interp_params {
     uint32_t subgroup_width;
 } vyre_interp_params;
 
+/* What a run on the interpreter did. */
 typedef struct vyre_interp_report {
     uint32_t passes;
     vyre_convergence convergence;
@@ -74,6 +77,9 @@ typedef struct vyre_interp_report {
     int is_grid_clamped;  /* as in vyre_report */
 } vyre_interp_report;
 
+/* Runs the program on the calling thread. Buffers and parameters are checked as a dispatch checks
+ * them, but for limits of devices. A trap is no error. Errors: INVALID_ARGUMENT, INVALID_PROGRAM,
+ * OUT_OF_HOST_MEMORY. */
 VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,
                                                 const vyre_interp_params *params,
                                                 vyre_interp_report *out_report, vyre_diag *diag);
