@@ -18,6 +18,7 @@ sourced before tests and tools are run. With nothing missing the network is not 
 
 Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
 ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), nvcc.
+So are doxygen (target docs and its test), which brings 150 MB of libraries, and zsh (a test).
 
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.
 EOF
@@ -156,6 +157,8 @@ have_validation|vulkan-validationlayers|the Vulkan validation layers
 have_header cmocka.h|libcmocka-dev|cmocka
 have_header mpfr.h|libmpfr-dev|MPFR
 have_program dot|graphviz|graphviz
+have_program help2man|help2man|help2man (for the man pages of the tools)
+have_program groff|groff-base|groff (to test the man pages)
 have_header GLFW/glfw3.h|libglfw3-dev|GLFW (for examples/renderer)
 have_header png.h|libpng-dev|libpng (for examples/renderer)
 have_display|xvfb xauth|a display without a screen (to test examples/renderer)

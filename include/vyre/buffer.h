@@ -28,6 +28,7 @@ typedef struct vyre_buffer {
  */
 #define VYRE_BUFFER_READBACK 8u
 
+/* What vyre_buffer_create makes. */
 typedef struct vyre_buffer_params {
     uint32_t struct_size;
     uint32_t flags;   /* VYRE_BUFFER_* */
@@ -56,6 +57,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_destroy(vyre_device *device, vyre_bu
  * ended: never BUSY, never waits. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_release(vyre_device *device, vyre_buffer *buffer,
                                                     vyre_diag *diag);
+/* The size in bytes that the buffer was made or imported with. Errors: INVALID_ARGUMENT (not a
+ * live buffer of this device). */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_query_size(vyre_device *device, vyre_buffer buffer,
                                                        uint64_t *out_size, vyre_diag *diag);
 /* The memory of a MAPPABLE or READBACK buffer, until it is destroyed. The host must not touch what
@@ -71,6 +74,8 @@ typedef enum vyre_mapped_sync {
     VYRE_MAPPED_TO_DEVICE,  /* after the host wrote */
     VYRE_MAPPED_FROM_DEVICE /* before the host reads */
 } vyre_mapped_sync;
+/* Makes what one side wrote in these bytes of a mapped buffer visible to the other; nothing
+ * where the memory is coherent. Errors: INVALID_ARGUMENT, memory, DEVICE_LOST. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_sync_mapped(vyre_device *device, vyre_buffer buffer,
                                                         uint64_t offset, uint64_t size,
                                                         vyre_mapped_sync direction,
@@ -85,9 +90,11 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_sync_mapped(vyre_device *device, vyr
  * more. Errors: INVALID_ARGUMENT, DEVICE_OUT_OF_MEMORY,
  * OUT_OF_HOST_MEMORY, DEVICE_LOST. */
 
+/* Copies `size` bytes of the host's into the buffer, from byte `offset` on. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_upload(vyre_device *device, vyre_buffer buffer,
                                                    uint64_t offset, const void *data, uint64_t size,
                                                    vyre_diag *diag);
+/* Copies `size` bytes of the buffer, from byte `offset` on, to the host. */
 VYRE_API VYRE_CHECK vyre_result vyre_buffer_download(vyre_device *device, vyre_buffer buffer,
                                                      uint64_t offset, void *data, uint64_t size,
                                                      vyre_diag *diag);
@@ -96,20 +103,24 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_fill(vyre_device *device, vyre_buffe
                                                  uint64_t offset, uint64_t size, uint32_t word,
                                                  vyre_diag *diag);
 
+/* A range that becomes one word again and again. */
 typedef struct vyre_fill {
     vyre_buffer buffer;
     uint64_t offset, size; /* multiples of 4 */
     uint32_t word;
 } vyre_fill;
+/* Bytes of the host's for a range of a buffer. */
 typedef struct vyre_upload {
     vyre_buffer buffer;
     uint64_t offset, size;
     const void *data;
 } vyre_upload;
+/* Bytes of one buffer for another, or for another place in it. */
 typedef struct vyre_copy {
     vyre_buffer source, target;
     uint64_t source_offset, target_offset, size; /* ranges must not overlap */
 } vyre_copy;
+/* Bytes of a buffer for the host. */
 typedef struct vyre_download {
     vyre_buffer buffer;
     uint64_t offset, size;
@@ -136,6 +147,7 @@ static inline void vyre_transfer_params_init(vyre_transfer_params *params)
     params->struct_size = (uint32_t)sizeof *params;
 }
 
+/* All of them at once, with one wait. */
 VYRE_API VYRE_CHECK vyre_result vyre_transfer(vyre_device *device,
                                               const vyre_transfer_params *params, vyre_diag *diag);
 

@@ -29,6 +29,7 @@ typedef enum vyre_log_source {
     VYRE_LOG_PERFORMANCE /* the validation layer: slow use of Vulkan */
 } vyre_log_source;
 
+/* A message, alive during the call that it is given to. */
 typedef struct vyre_log_message {
     vyre_log_level level;
     vyre_log_source source;
@@ -127,6 +128,7 @@ typedef enum vyre_answer {
 
 #define VYRE_DEVICE_NAME_SIZE 256
 
+/* What is known of a device. Sizes are in bytes. */
 typedef struct vyre_device_info {
     char name[VYRE_DEVICE_NAME_SIZE];
     char driver[VYRE_DEVICE_NAME_SIZE]; /* the driver's name and version, as it says them */
@@ -174,6 +176,7 @@ typedef struct vyre_device_info {
 VYRE_API VYRE_CHECK vyre_result vyre_device_list(const vyre_device_params *params,
                                                  vyre_device_info *infos, uint32_t capacity,
                                                  uint32_t *out_count, vyre_diag *diag);
+/* Fills in what is known; the answers of probes once they were made. */
 VYRE_API void vyre_device_get_info(const vyre_device *device, vyre_device_info *out_info);
 /* Text for people: the device, its features and limits, the lowerings chosen, probes and defects.
  * Cut at out_size; returns the whole text's length without the final zero. */
@@ -218,6 +221,7 @@ from the pool; made for a new shape; made as all were in flight */
     uint64_t splits,
         segments; /* programs of several segments made into pipelines; their segments */
 } vyre_device_counters;
+/* What the device did since it was opened or adopted. */
 VYRE_API void vyre_device_get_counters(const vyre_device *device,
                                        vyre_device_counters *out_counters);
 /* As JSON, schema "vyre.counters/1". Cut at out_size; returns the whole text's length. */
@@ -231,6 +235,7 @@ typedef struct vyre_heap {
     uint64_t size, budget, usage, own; /* bytes; own: held by the library */
     int is_device_local, is_mappable;
 } vyre_heap;
+/* Fills in the heaps; returns how many there are. */
 VYRE_API uint32_t vyre_device_get_memory(vyre_device *device, vyre_heap out_heaps[VYRE_MAX_HEAPS]);
 /* Gives idle memory back to the driver: staging, replay instances. Returns the bytes. */
 VYRE_API uint64_t vyre_device_trim(vyre_device *device);
@@ -247,6 +252,7 @@ typedef struct vyre_loss {
     int is_exact;     /* segment and pass are from breadcrumbs */
     char fault[512];  /* what VK_EXT_device_fault says, "" where there is none */
 } vyre_loss;
+/* What was running when the device was lost; until then `is_lost` is 0. */
 VYRE_API void vyre_device_get_loss(vyre_device *device, vyre_loss *out_loss);
 
 /* ---- Pipeline cache as a blob ------------------------------------------------------------------
@@ -255,6 +261,7 @@ VYRE_API void vyre_device_get_loss(vyre_device *device, vyre_loss *out_loss);
 /* Freed with vyre_device_free_cache. Errors: memory, DEVICE_LOST. */
 VYRE_API VYRE_CHECK vyre_result vyre_device_save_cache(vyre_device *device, void **out_data,
                                                        size_t *out_size, vyre_diag *diag);
+/* Frees what vyre_device_save_cache gave, and sets *data to NULL; NULL is no error. */
 VYRE_API void vyre_device_free_cache(vyre_device *device, void **data, size_t size);
 /* Adds what the blob holds. A blob that is damaged, another device's or another version's is no
  * error: *out_is_used (may be NULL) is 0 then, as it is where the host gave the pipeline cache. */

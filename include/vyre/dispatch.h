@@ -20,6 +20,7 @@ typedef enum vyre_binding_mode {
     VYRE_BINDINGS_DESCRIPTOR /* for debugging: validation layers see every access */
 } vyre_binding_mode;
 
+/* How vyre_pipeline_create makes a kernel ready for a device. */
 typedef struct vyre_pipeline_params {
     uint32_t struct_size;
     /* The workgroup size, where the program cannot tell one from another; 0: the program's own. */
@@ -61,6 +62,7 @@ typedef enum vyre_binding_kind {
  * lie behind the offset. */
 #define VYRE_COUNT_DECLARED UINT32_MAX
 
+/* What a dispatch binds to one buffer of the program. */
 typedef struct vyre_binding {
     vyre_binding_kind kind;
     uint32_t count;     /* elements of the buffer's type */
@@ -112,15 +114,17 @@ typedef enum vyre_coarsening {
 /* The report has the device's times, which costs some microseconds. */
 #define VYRE_DISPATCH_TIMED 2u
 
+/* A run in flight; a value as vyre_buffer is one. All zero is no ticket. */
 typedef struct vyre_ticket {
     uint64_t bits;
-} vyre_ticket; /* a run in flight; a value as vyre_buffer is one. All zero is no ticket. */
+} vyre_ticket;
 
 /* Called once for a run, when a call that polls or waits, or the device's thread, sees its end;
  * `result` is what waiting for the ticket gives; for a run given up before its last pass was
  * submitted, INVALID_ARGUMENT. Must not call into the library. */
 typedef void (*vyre_done_fn)(void *user, vyre_ticket ticket, vyre_result result);
 
+/* One run of a pipeline. Lists are borrowed for the call. */
 typedef struct vyre_dispatch_params {
     uint32_t struct_size;
     uint32_t binding_count;
@@ -179,6 +183,7 @@ static inline void vyre_dispatch_params_init(vyre_dispatch_params *params)
 
 #define VYRE_NS_NONE UINT64_MAX /* a time that was not measured */
 
+/* What a run did. Sizes are in bytes; times are in ns, VYRE_NS_NONE where nothing was measured. */
 typedef struct vyre_report {
     const char *strategy;        /* "replay", "workgroup", "persistent" */
     const char *strategy_reason; /* why it was chosen, in a few words; text that stays */
@@ -259,6 +264,8 @@ typedef struct vyre_output {
     vyre_buffer buffer;    /* none for HOST and NONE bindings */
     uint64_t offset, size; /* bytes; of `out_offset` and `out_size` where they say something */
 } vyre_output;
+/* Where such a dispatch would leave its results: up to `capacity` entries, and into *out_count
+ * how many there are; nothing runs. Errors: those of vyre_dispatch for its parameters. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatch_query_outputs(vyre_pipeline *pipeline,
                                                             const vyre_dispatch_params *params,
                                                             vyre_output *out_outputs,

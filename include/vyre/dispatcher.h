@@ -51,6 +51,7 @@ typedef struct vyre_dispatcher vyre_dispatcher;
 #define VYRE_HANDLER_REQUEUE 256u
 #define VYRE_HANDLER_YIELD   257u
 
+/* What is done for an opcode of the user's. */
 typedef struct vyre_handler {
     uint32_t opcode; /* a user's: 8 to 0xffef, 0x10000 to 0x7fffffff */
     /* A function of the handlers' program: (slot: u32, a0: u32, ...: u32) -> u32 with up to 12
@@ -68,6 +69,7 @@ typedef enum vyre_claim {
     VYRE_CLAIM_WORKGROUP /* workgroups together: for short items */
 } vyre_claim;
 
+/* How a dispatcher is made. */
 typedef struct vyre_dispatcher_params {
     uint32_t struct_size;
     const vyre_allocator *allocator; /* kept */
@@ -156,6 +158,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_warm_up(vyre_dispatcher *dispatc
  * meanwhile. */
 typedef int (*vyre_queue_io_fn)(void *user, const vyre_io_request *request);
 
+/* How one queue is drained. */
 typedef struct vyre_queue_params {
     uint32_t struct_size;
     uint32_t flags;         /* VYRE_QUEUE_* */
@@ -329,6 +332,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_submit(vyre_dispatcher *dispatch
                                                        const vyre_queue_params *params,
                                                        vyre_queue_ticket *out_ticket,
                                                        vyre_diag *diag);
+/* As vyre_dispatcher_submit, of a ring of slots instead of items. It gets all slots as they were
+ * left. */
 VYRE_API VYRE_CHECK vyre_result vyre_dispatcher_submit_ring(vyre_dispatcher *dispatcher, void *ring,
                                                             size_t size,
                                                             const vyre_queue_params *params,
@@ -380,6 +385,7 @@ typedef struct vyre_dispatcher_counters {
     uint64_t min_ns, mean_ns, max_ns, p50_ns, p99_ns;
     uint64_t items_per_second; /* of the time that queues took */
 } vyre_dispatcher_counters;
+/* Fills in what the dispatcher did so far. */
 VYRE_API void vyre_dispatcher_get_counters(vyre_dispatcher *dispatcher,
                                            vyre_dispatcher_counters *out_counters);
 

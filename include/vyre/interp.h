@@ -32,6 +32,7 @@ typedef enum vyre_record_kind {
 /* What JSON and tools call it: "trap", "loop_limit", "store_outside"; "none". */
 VYRE_API const char *vyre_record_kind_text(vyre_record_kind kind);
 
+/* The first trap or exhausted loop of a run. */
 typedef struct vyre_fault_record {
     vyre_record_kind kind;
     /* Of a trap; of an access out of bounds the binding, VYRE_DIAG_NONE where there is none: shared
@@ -48,6 +49,7 @@ typedef enum vyre_convergence {
     VYRE_CONVERGENCE_LIMIT /* the pass limit was reached first */
 } vyre_convergence;
 
+/* One run on the interpreter. */
 typedef struct vyre_interp_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -71,6 +73,7 @@ typedef struct vyre_interp_params {
     uint32_t subgroup_width;
 } vyre_interp_params;
 
+/* What a run on the interpreter did. */
 typedef struct vyre_interp_report {
     uint32_t passes;
     vyre_convergence convergence;
@@ -87,6 +90,9 @@ typedef struct vyre_interp_report {
     uint32_t outside_length;
 } vyre_interp_report;
 
+/* Runs the program on the calling thread. Buffers and parameters are checked as a dispatch checks
+ * them, but for limits of devices. A trap is no error. Errors: INVALID_ARGUMENT, INVALID_PROGRAM,
+ * OUT_OF_HOST_MEMORY. */
 VYRE_API VYRE_CHECK vyre_result vyre_interp_run(const vyre_program *program,
                                                 const vyre_interp_params *params,
                                                 vyre_interp_report *out_report, vyre_diag *diag);

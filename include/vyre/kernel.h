@@ -50,6 +50,7 @@ typedef enum vyre_reconvergence {
 #define VYRE_AGGREGATE_OLD 4u
 #define VYRE_AGGREGATE_ALL 7u
 
+/* What a kernel is compiled for. */
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -79,6 +80,7 @@ typedef struct vyre_kernel vyre_kernel;
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_compile(const vyre_program *program,
                                                     const vyre_kernel_params *params,
                                                     vyre_kernel **out_kernel, vyre_diag *diag);
+/* Not before the pipelines made of it. Sets *kernel to NULL; NULL is no error. */
 VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 
 /* ---- Kernel files (.vyk) ----------------------------------------------------------------------
@@ -95,6 +97,7 @@ VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_save(const vyre_kernel *const *kernels, uint32_t count,
                                                  const vyre_allocator *allocator, void **out_data,
                                                  size_t *out_size, vyre_diag *diag);
+/* Frees what vyre_kernel_save gave with that allocator, and sets *data to NULL. */
 VYRE_API void vyre_kernel_free_data(const vyre_allocator *allocator, void **data, size_t size);
 /* The kernel for what `params` asks for: from its set of words, or compiled from the program where
  * the file has none; only then is anything dumped. Sets that differ in interface or aliasing alone
@@ -107,10 +110,14 @@ VYRE_API VYRE_CHECK vyre_result vyre_kernel_load(const void *data, size_t size,
 /* 1 where the words came from a file and nothing was compiled. */
 VYRE_API int vyre_kernel_is_precompiled(const vyre_kernel *kernel);
 
+/* The program's name; lives as long as the kernel. */
 VYRE_API const char *vyre_kernel_name(const vyre_kernel *kernel);
+/* How its words reach buffers. */
 VYRE_API vyre_interface vyre_kernel_interface(const vyre_kernel *kernel);
+/* Into how many segments grid_sync cuts the program. */
 VYRE_API uint32_t vyre_kernel_segment_count(const vyre_kernel *kernel);
 
+/* One segment of a kernel. */
 typedef struct vyre_segment_info {
     const uint32_t *words; /* the module; lives as long as the kernel */
     uint32_t word_count;
@@ -118,28 +125,36 @@ typedef struct vyre_segment_info {
     uint32_t line;                   /* of its first statement, 0: unknown */
     uint64_t reads, writes, atomics; /* bits by binding; bit 63: spill slots, bit 62: records */
 } vyre_segment_info;
+/* Fills in what is known of a segment; its number is below the count. */
 VYRE_API void vyre_kernel_segment(const vyre_kernel *kernel, uint32_t segment,
                                   vyre_segment_info *out_info);
 
+/* One buffer that a dispatch binds. The name lives as long as the kernel. */
 typedef struct vyre_binding_info {
     const char *name;
     vyre_buffer_mode mode;
     vyre_type type;
     int has_count; /* the program states the number of elements */
 } vyre_binding_info;
+/* How many buffers a dispatch binds: those that are not shared. */
 VYRE_API uint32_t vyre_kernel_binding_count(const vyre_kernel *kernel);
+/* Fills in what is known of a binding, by declaration order; its number is below the count. */
 VYRE_API void vyre_kernel_binding(const vyre_kernel *kernel, uint32_t binding,
                                   vyre_binding_info *out_info);
 /* The binding or parameter of that name, or -1. */
 VYRE_API int32_t vyre_kernel_find_binding(const vyre_kernel *kernel, const char *name);
+/* The parameter of that name, or -1. */
 VYRE_API int32_t vyre_kernel_find_param(const vyre_kernel *kernel, const char *name);
+/* How many parameters the program has. */
 VYRE_API uint32_t vyre_kernel_param_count(const vyre_kernel *kernel);
 /* Words that a dispatch gives for all parameters: one for each, low bits first; 64 bits take two, a
  * vector one for each component. */
 VYRE_API uint32_t vyre_kernel_param_words(const vyre_kernel *kernel);
 /* The first of a parameter's words among them. */
 VYRE_API uint32_t vyre_kernel_param_word(const vyre_kernel *kernel, uint32_t param);
+/* A parameter's name; lives as long as the kernel. Its number is below the count. */
 VYRE_API const char *vyre_kernel_param_name(const vyre_kernel *kernel, uint32_t param);
+/* A parameter's type. Its number is below the count. */
 VYRE_API vyre_type vyre_kernel_param_type(const vyre_kernel *kernel, uint32_t param);
 /* Bytes of spill slots that each invocation needs. */
 VYRE_API uint32_t vyre_kernel_spill_size(const vyre_kernel *kernel);

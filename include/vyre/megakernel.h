@@ -54,6 +54,7 @@ typedef enum vyre_control_word {
 VYRE_API VYRE_CHECK vyre_result vyre_control_query_size(uint32_t observable_count, size_t *out_size,
                                                         vyre_diag *diag);
 
+/* What vyre_control_encode writes. */
 typedef struct vyre_control_params {
     uint32_t struct_size;
     uint32_t tenant_count; /* tenants 0 to this may run; 0 means 1. At most VYRE_MAX_TENANTS. */
@@ -87,10 +88,12 @@ typedef struct vyre_control_report {
  * observable index beyond the buffer. */
 VYRE_API VYRE_CHECK vyre_result vyre_control_read(const void *control, size_t size,
                                                   vyre_control_report *out_report, vyre_diag *diag);
+/* One of the observables. Errors: as vyre_control_read. */
 VYRE_API VYRE_CHECK vyre_result vyre_control_read_observable(const void *control, size_t size,
                                                              uint32_t index, uint32_t *out_value,
                                                              vyre_diag *diag);
 
+/* How often an opcode ran. */
 typedef struct vyre_opcode_count {
     uint32_t opcode, count;
 } vyre_opcode_count;
@@ -206,6 +209,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_ring_clear(void *ring, size_t size, vyre_di
 VYRE_API VYRE_CHECK vyre_result vyre_ring_move(void *ring, size_t size, uint32_t slot,
                                                vyre_slot_edge edge, vyre_diag *diag);
 
+/* What is published to a slot: an opcode with its arguments. */
 typedef struct vyre_slot_params {
     uint32_t struct_size;
     uint32_t opcode, tenant;
@@ -336,6 +340,7 @@ typedef struct vyre_ring_counts {
     uint32_t slot_count, queue_depth; /* depth: neither EMPTY nor DONE */
 } vyre_ring_counts;
 
+/* Counts the ring's slots. Errors: a size that no ring has. */
 VYRE_API VYRE_CHECK vyre_result vyre_ring_count(const void *ring, size_t size,
                                                 vyre_ring_counts *out_counts, vyre_diag *diag);
 /* A slot's words, with their status as it is. */
@@ -345,6 +350,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_ring_read(const void *ring, size_t size, ui
 
 /* ---- Debug log ------------------------------------------------------------------------------- */
 
+/* What a handler wrote into the debug log: a format and two words. */
 typedef struct vyre_debug_record {
     uint32_t format, args[2];
     uint32_t slot_word; /* the ring's word at which the slot begins */
@@ -387,6 +393,7 @@ typedef enum vyre_io_op { VYRE_IO_READ = 1, VYRE_IO_WRITE = 2, VYRE_IO_FENCE = 3
 #define VYRE_IO_OK    0x10u
 #define VYRE_IO_ERROR 0x11u
 
+/* What the I/O queue is asked to do. */
 typedef struct vyre_io_request {
     vyre_io_op op;
     uint32_t source, target; /* handles, which mean what host and handlers agree on */
@@ -411,6 +418,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_io_poll(const void *queue, size_t size,
 VYRE_API VYRE_CHECK vyre_result vyre_io_claim(void *queue, size_t size, uint32_t index,
                                               vyre_io_request *out_request, vyre_diag *diag);
 
+/* How a request ended. */
 typedef struct vyre_io_completion {
     uint32_t index, status; /* status: VYRE_IO_OK or VYRE_IO_ERROR */
 } vyre_io_completion;
@@ -474,6 +482,7 @@ typedef enum vyre_task_event {
 VYRE_API VYRE_CHECK vyre_result vyre_task_move(vyre_task *task, vyre_task_event event,
                                                uint32_t epoch, vyre_diag *diag);
 
+/* What vyre_task_count counts. */
 typedef struct vyre_task_counts {
     uint32_t by_state[VYRE_TASK_STATE_COUNT];
     uint32_t schedulable; /* READY, YIELDED and REQUEUED */
@@ -490,6 +499,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_task_count(const vyre_task *tasks, uint32_t
 /* A host's book of what its tenants hold. Thread-safety: safe. */
 typedef struct vyre_tenants vyre_tenants;
 
+/* How much a tenant may hold, holds, or asks for. */
 typedef struct vyre_tenant_quota {
     uint32_t slots;        /* published and not drained */
     uint32_t handles;      /* resident */
@@ -500,6 +510,7 @@ typedef struct vyre_tenant_quota {
  * Errors, with NULL in *out_tenants: no tenant, more than VYRE_MAX_TENANTS, OUT_OF_HOST_MEMORY. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_create(uint32_t count, const vyre_allocator *allocator,
                                                     vyre_tenants **out_tenants, vyre_diag *diag);
+/* Sets *tenants to NULL; NULL is no error. No other call may be in it. */
 VYRE_API void vyre_tenants_destroy(vyre_tenants **tenants);
 /* Errors: a tenant that is none; BUSY: it holds more than that. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_set_quota(vyre_tenants *tenants, uint32_t tenant,
@@ -522,6 +533,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_tenants_query(vyre_tenants *tenants, uint32
  * admits nothing; quiesce again, or vyre_tenants_admit. BUSY: another thread admitted it. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_quiesce(vyre_tenants *tenants, uint32_t tenant,
                                                      uint64_t timeout_ns, vyre_diag *diag);
+/* Admits a tenant that was quiesced again. Errors: a tenant that is none. */
 VYRE_API VYRE_CHECK vyre_result vyre_tenants_admit(vyre_tenants *tenants, uint32_t tenant,
                                                    vyre_diag *diag);
 /* Of the tenants in `candidates` (bit t: tenant t) some that may run together, greedily from the

@@ -48,6 +48,7 @@ typedef enum vyre_type {
 /* Size of one element in a buffer, in bytes; 0 for what has no form in memory (void, vectors of
  * bools) and for unknown numbers. */
 VYRE_API uint32_t vyre_type_size(vyre_type type);
+/* How text writes the type, such as "u32x4"; never NULL. */
 VYRE_API const char *vyre_type_keyword(vyre_type type);
 
 /* Operators. `form` is how text writes them, `shape` which operand types they take and what they
@@ -273,7 +274,9 @@ typedef enum vyre_buffer_mode {
 /* A finished program. Thread-safety: immutable. */
 typedef struct vyre_program vyre_program;
 
+/* Kernels of it may live on. Sets *program to NULL; NULL is no error. */
 VYRE_API void vyre_program_destroy(vyre_program **program);
+/* The name that stands behind `program`; lives as long as the program. */
 VYRE_API const char *vyre_program_name(const vyre_program *program);
 /* Equal for equal programs: over the canonical form, without names, comments and places. */
 VYRE_API uint64_t vyre_program_hash(const vyre_program *program);
@@ -287,6 +290,7 @@ VYRE_API uint64_t vyre_program_interface_hash(const vyre_program *program);
  * Statements are appended where the builder stands; *_begin opens a nested list that
  * vyre_build_end closes. Names are copied. Thread-safety: external. */
 typedef struct vyre_builder vyre_builder;
+/* A value that no statement has taken yet. Id 0: none, where one may be left out. */
 typedef struct vyre_expr {
     uint32_t id;
 } vyre_expr;
@@ -295,9 +299,12 @@ typedef struct vyre_ref {
     uint32_t id;
 } vyre_ref;
 
+/* A program without anything but its name. allocator may be NULL: malloc. Errors:
+ * OUT_OF_HOST_MEMORY, INVALID_ARGUMENT (no name). */
 VYRE_API VYRE_CHECK vyre_result vyre_builder_create(const char *program_name,
                                                     const vyre_allocator *allocator,
                                                     vyre_builder **out_builder);
+/* Gives up what was built. Sets *builder to NULL; NULL is no error. */
 VYRE_API void vyre_builder_destroy(vyre_builder **builder);
 /* The place (from 1) that errors of the following calls name; 0 for none. */
 VYRE_API void vyre_builder_at(vyre_builder *builder, uint32_t line, uint32_t column);
@@ -317,6 +324,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_program_record_bounds(vyre_program *program
 
 /* Header. Each at most once. */
 VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
+/* One invocation for each element of that buffer. */
 VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);
 /* The workgroups in x, y and z are the first three elements of an `in` or `uniform` buffer of u32,
  * which the device reads when the program runs. Instead of vyre_build_grid_over. */
@@ -325,9 +333,13 @@ VYRE_API void vyre_build_grid_from(vyre_builder *b, vyre_ref buffer);
  * counts of buffers, but not of num_groups. Ids 0 of y and z stand for 1. Instead of
  * vyre_build_grid_over. */
 VYRE_API void vyre_build_grid_of(vyre_builder *b, vyre_expr x, vyre_expr y, vyre_expr z);
+/* So many passes of the kernel. */
 VYRE_API void vyre_build_fixpoint(vyre_builder *b, uint32_t passes);
+/* Passes until one leaves element 0 of the flag zero, at most so many. */
 VYRE_API void vyre_build_fixpoint_until(vyre_builder *b, uint32_t passes, vyre_ref flag);
+/* Trips that `while` loops share before they are ended. */
 VYRE_API void vyre_build_loop_limit(vyre_builder *b, uint32_t trips);
+/* Division and square root as the device has them, within Vulkan's bounds. */
 VYRE_API void vyre_build_fast_math(vyre_builder *b);
 /* The subgroup width that the program needs, a power of two of 1 to 128: workgroup size x must be a
  * multiple of it, and it runs where the device can pin it. */
@@ -337,7 +349,9 @@ VYRE_API void vyre_build_subgroup_width(vyre_builder *b, uint32_t width);
  * bound". Tables hold `count` elements as they lie in memory, vyre_type_size(type) bytes each. */
 VYRE_API vyre_ref vyre_build_buffer(vyre_builder *b, vyre_buffer_mode mode, const char *name,
                                     vyre_type type, vyre_expr count);
+/* A value that each dispatch gives, the same for all invocations. */
 VYRE_API vyre_ref vyre_build_param(vyre_builder *b, const char *name, vyre_type type);
+/* Constants that are indexed; copied. */
 VYRE_API vyre_ref vyre_build_table(vyre_builder *b, const char *name, vyre_type type,
                                    const void *elements, uint32_t count);
 /* A named scalar constant, by the low bits of `bits`; vyre_build_constant_value gives its value
@@ -351,28 +365,39 @@ VYRE_API vyre_ref vyre_build_vector_constant(vyre_builder *b, const char *name, 
 /* Functions, before the body: begin, parameters, statements, vyre_build_end. */
 VYRE_API vyre_ref vyre_build_function_begin(vyre_builder *b, const char *name,
                                             vyre_type return_type);
+/* The next parameter of the function that has just begun. */
 VYRE_API vyre_ref vyre_build_function_parameter(vyre_builder *b, const char *name, vyre_type type);
 
 /* Expressions. */
 VYRE_API vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value);
+/* A literal of i32. */
 VYRE_API vyre_expr vyre_build_i32(vyre_builder *b, int32_t value);
+/* A literal of f32. */
 VYRE_API vyre_expr vyre_build_f32(vyre_builder *b, float value);
+/* A literal of bool; any value but 0 is true. */
 VYRE_API vyre_expr vyre_build_bool(vyre_builder *b, int value);
 /* A literal of any scalar type but bf16, by the low bits of `bits`. */
 VYRE_API vyre_expr vyre_build_literal(vyre_builder *b, vyre_type type, uint64_t bits);
 /* An integer that takes its type from the operand it meets, u32 when there is none. */
 VYRE_API vyre_expr vyre_build_int(vyre_builder *b, uint64_t value);
+/* The value of a named constant. */
 VYRE_API vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant);
+/* A built-in value, such as gid.x. */
 VYRE_API vyre_expr vyre_build_builtin(vyre_builder *b, vyre_builtin builtin);
+/* The value of a parameter. */
 VYRE_API vyre_expr vyre_build_param_value(vyre_builder *b, vyre_ref param);
+/* The value of a variable, a loop's index or a function's parameter. */
 VYRE_API vyre_expr vyre_build_variable(vyre_builder *b, vyre_ref variable);
+/* `len`: the number of elements bound to the buffer. */
 VYRE_API vyre_expr vyre_build_length(vyre_builder *b, vyre_ref buffer);
 /* An element of a buffer, a private array or a table. Out of bounds gives zero. */
 VYRE_API vyre_expr vyre_build_load(vyre_builder *b, vyre_ref place, vyre_expr index);
 /* Operators with 1 to 4 operands; the unused ones have id 0. */
 VYRE_API vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, vyre_expr z,
                                  vyre_expr w);
+/* Converts as docs/language.md says: `type(value)`. */
 VYRE_API vyre_expr vyre_build_cast(vyre_builder *b, vyre_type type, vyre_expr value);
+/* The same bits as a value of another type of that size. */
 VYRE_API vyre_expr vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_expr value);
 /* A vector of 1 to 4 parts: one scalar for all components, or scalars and vectors that have as many
  * components together as the type. */
@@ -380,18 +405,22 @@ VYRE_API vyre_expr vyre_build_vector(vyre_builder *b, vyre_type type, const vyre
                                      uint32_t count);
 /* 1, 2 or 4 components of a vector, each named x y z w, as a scalar or vector. */
 VYRE_API vyre_expr vyre_build_swizzle(vyre_builder *b, vyre_expr vector, const char *components);
+/* The value of a function. Errors at the end: one that gives none. */
 VYRE_API vyre_expr vyre_build_call(vyre_builder *b, vyre_ref function, const vyre_expr *arguments,
                                    uint32_t count);
 
 /* Statements. `type` VYRE_TYPE_VOID takes the type of the value. */
 VYRE_API vyre_ref vyre_build_let(vyre_builder *b, const char *name, vyre_type type,
                                  vyre_expr value);
+/* A variable that vyre_build_assign can change. */
 VYRE_API vyre_ref vyre_build_var(vyre_builder *b, const char *name, vyre_type type,
                                  vyre_expr value);
 /* A private array of `count` elements, zero at this statement. */
 VYRE_API vyre_ref vyre_build_array(vyre_builder *b, const char *name, vyre_type type,
                                    uint32_t count);
+/* Gives a variable another value. */
 VYRE_API void vyre_build_assign(vyre_builder *b, vyre_ref variable, vyre_expr value);
+/* Stores to an element of a buffer or a private array; out of bounds does nothing. */
 VYRE_API void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_expr value);
 /* `name` NULL drops the old value. x: operand; y: the new value of a compare_exchange, whose x is
  * what is expected. */
@@ -407,8 +436,11 @@ VYRE_API vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyr
 /* A call as a statement; `name` NULL drops the value. */
 VYRE_API vyre_ref vyre_build_call_statement(vyre_builder *b, const char *name, vyre_ref function,
                                             const vyre_expr *arguments, uint32_t count);
+/* Opens the list of what is done where the condition is true. */
 VYRE_API void vyre_build_if_begin(vyre_builder *b, vyre_expr condition);
+/* Closes that list and opens the one for where it is false. */
 VYRE_API void vyre_build_else(vyre_builder *b);
+/* Opens a switch, in which vyre_build_case_begin opens bodies. */
 VYRE_API void vyre_build_switch_begin(vyre_builder *b, vyre_expr selector);
 /* Opens the body of the values given; count 0 is `default`. Closed by vyre_build_end. */
 VYRE_API void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uint32_t count);
@@ -416,19 +448,28 @@ VYRE_API void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uin
  */
 VYRE_API vyre_ref vyre_build_for_begin(vyre_builder *b, const char *name, vyre_expr from,
                                        vyre_expr to, vyre_expr step);
+/* As vyre_build_for_begin, from above down. */
 VYRE_API vyre_ref vyre_build_for_down_begin(vyre_builder *b, const char *name, vyre_expr from,
                                             vyre_expr to, vyre_expr step);
 /* The condition's expressions are evaluated before every trip. */
 VYRE_API void vyre_build_while_begin(vyre_builder *b, vyre_expr condition);
+/* Opens a list whose names end with it. */
 VYRE_API void vyre_build_block_begin(vyre_builder *b);
+/* Opens a list with a name for debuggers and texts. */
 VYRE_API void vyre_build_region_begin(vyre_builder *b, const char *name);
+/* Closes the list that was opened last: of a function, branch, case, loop, block or region. */
 VYRE_API void vyre_build_end(vyre_builder *b);
+/* Leaves the innermost loop. */
 VYRE_API void vyre_build_break(vyre_builder *b);
+/* Goes on with the next trip of the innermost loop. */
 VYRE_API void vyre_build_continue(vyre_builder *b);
 /* In a function with a value: that value; elsewhere id 0. */
 VYRE_API void vyre_build_return(vyre_builder *b, vyre_expr value);
+/* A barrier of the workgroup. */
 VYRE_API void vyre_build_barrier(vyre_builder *b);
+/* A barrier of the whole grid, at which the program is cut. */
 VYRE_API void vyre_build_grid_sync(vyre_builder *b);
+/* Leaves a record with that code, and goes on. */
 VYRE_API void vyre_build_trap(vyre_builder *b, uint32_t code);
 
 #ifdef __cplusplus

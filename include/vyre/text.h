@@ -24,6 +24,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_program_parse(const char *text, size_t size
 VYRE_API VYRE_CHECK vyre_result vyre_program_print(const vyre_program *program,
                                                    const vyre_allocator *allocator, char **out_text,
                                                    size_t *out_size);
+/* Frees what vyre_program_print gave with that allocator; NULL is no error. */
 VYRE_API void vyre_text_free(const vyre_allocator *allocator, char *text, size_t size);
 
 /* Writes an error as people read it: "FILE:LINE:COL: error: what; fix", then the source line and a

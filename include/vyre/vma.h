@@ -60,6 +60,7 @@ static inline VmaAllocationCreateInfo vyre_vma_request(vyre_memory_use use)
     return request;
 }
 
+/* vyre_memory_callbacks.create. */
 static inline VkResult vyre_vma_create(void *user, const VkBufferCreateInfo *info,
                                        vyre_memory_use use, vyre_allocated_buffer *out_buffer)
 {
@@ -79,6 +80,7 @@ static inline VkResult vyre_vma_create(void *user, const VkBufferCreateInfo *inf
     return result;
 }
 
+/* vyre_memory_callbacks.destroy. */
 static inline void vyre_vma_destroy(void *user, const vyre_allocated_buffer *buffer)
 {
     vmaDestroyBuffer((VmaAllocator)user, buffer->buffer, (VmaAllocation)buffer->allocation);
@@ -95,6 +97,7 @@ static inline void vyre_vma_destroy(void *user, const vyre_allocated_buffer *buf
     } while (0)
 #endif
 
+/* vyre_memory_callbacks.flush. */
 static inline VkResult vyre_vma_flush(void *user, const vyre_allocated_buffer *buffer,
                                       VkDeviceSize offset, VkDeviceSize size)
 {
@@ -102,6 +105,7 @@ static inline VkResult vyre_vma_flush(void *user, const vyre_allocated_buffer *b
         vmaFlushAllocation((VmaAllocator)user, (VmaAllocation)buffer->allocation, offset, size));
 }
 
+/* vyre_memory_callbacks.invalidate. */
 static inline VkResult vyre_vma_invalidate(void *user, const vyre_allocated_buffer *buffer,
                                            VkDeviceSize offset, VkDeviceSize size)
 {
@@ -111,6 +115,7 @@ static inline VkResult vyre_vma_invalidate(void *user, const vyre_allocated_buff
 
 #undef VYRE_VMA_RESULT
 
+/* Fills in callbacks that allocate by `allocator`, as said above. */
 static inline void vyre_memory_callbacks_from_vma(VmaAllocator allocator,
                                                   vyre_memory_callbacks *out_callbacks)
 {

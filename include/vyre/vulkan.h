@@ -53,11 +53,13 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_fill_features(
 #define VYRE_MAX_DEVICE_EXTENSIONS 32u
 /* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, which headers before 1.3.279 lack. */
 #define VYRE_STRUCTURE_TYPE_MAXIMAL_RECONVERGENCE ((VkStructureType)1000434000)
+/* That structure, by a name of the library's. */
 typedef struct vyre_maximal_reconvergence {
     VkStructureType sType;
     void *pNext;
     VkBool32 shaderMaximalReconvergence;
 } vyre_maximal_reconvergence;
+/* What vyre_device_fill_setup fills in. Must not be moved once it is filled. */
 typedef struct vyre_device_setup {
     vyre_feature_chain chain;
     VkPhysicalDeviceFaultFeaturesEXT device_fault; /* chained where the device has it */
@@ -89,6 +91,7 @@ typedef enum vyre_memory_use {
     VYRE_MEMORY_READBACK     /* mapped and cached for the host, written by the device */
 } vyre_memory_use;
 
+/* A buffer with its memory, from a host's allocator. */
 typedef struct vyre_allocated_buffer {
     VkBuffer buffer;
     void *allocation;                 /* the host's own word for it */
@@ -96,6 +99,7 @@ typedef struct vyre_allocated_buffer {
     VkMemoryPropertyFlags properties; /* of the memory's type */
 } vyre_allocated_buffer;
 
+/* A host's own allocator, called from every thread that calls into the library. */
 typedef struct vyre_memory_callbacks {
     void *user;
     /* With memory bound. Memory that kernels reach by address needs
@@ -189,6 +193,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_device_adopt(const vyre_adopt_params *param
 /* ---- Sharing buffers ---------------------------------------------------------------------------
  */
 
+/* A buffer of the host's, as it was created. */
 typedef struct vyre_import_params {
     uint32_t struct_size;
     VkBuffer buffer;
@@ -214,6 +219,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_buffer_export(vyre_device *device, vyre_buf
 /* ---- Beside the host's own work ----------------------------------------------------------------
  */
 
+/* What is waited for or signalled. */
 typedef struct vyre_semaphore_point {
     VkSemaphore semaphore;
     uint64_t value; /* of a timeline semaphore; 0: binary */
@@ -272,6 +278,7 @@ typedef struct vyre_retirement {
     uint64_t frame;        /* from 1, and not retired yet when vyre_record gets it; 0: none */
 } vyre_retirement;
 
+/* What vyre_record records, and where. */
 typedef struct vyre_record_params {
     uint32_t struct_size;
     /* Primary or secondary, recording, outside a render pass, of the device's family. */

@@ -41,7 +41,7 @@ static void test_bench_refuses_command_lines(void **state)
         assert_file_has("err", "usage: 'vyre-bench --help'");
     }
     assert_int_equal(run_tool("vyre-bench", "--help", NULL), 0);
-    assert_file_has("out", "usage: vyre-bench GROUP...");
+    assert_file_has("out", "Usage: vyre-bench GROUP...");
     assert_file_has("out", "rebind");
     assert_file_has("out", "megakernel");
     assert_file_has("out", "kernels");

@@ -141,10 +141,18 @@ static void test_docs_renderer_is_a_program_that_runs(void **state)
     free(document);
 }
 
-static const char *const documents[] = {
-    "README.md",          "docs/engine.md",          "docs/language.md", "docs/measurements.md",
-    "docs/renderer.md",   "docs/spirv-interface.md", "docs/passes.md",   "docs/tools.md",
-    "docs/megakernel.md", "docs/performance.md"};
+static const char *const documents[] = {"README.md",
+                                        "docs/engine.md",
+                                        "docs/language.md",
+                                        "docs/measurements.md",
+                                        "docs/renderer.md",
+                                        "docs/spirv-interface.md",
+                                        "docs/passes.md",
+                                        "docs/tools.md",
+                                        "docs/megakernel.md",
+                                        "docs/performance.md",
+                                        "docs/troubleshooting.md",
+                                        "docs/comparison.md"};
 #define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
 
 static void test_docs_links_lead_somewhere(void **state)
@@ -248,12 +256,59 @@ static void test_docs_name_what_there_is(void **state)
 {
     (void)state;
     char *headers = get_headers();
-    static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md"};
+    static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md",
+                                        "docs/troubleshooting.md"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_names(names[i], "vyre_", headers);
         check_names(names[i], "VYRE_", headers);
     }
     free(headers);
+}
+
+static bool has_figure(const char *text, const char *figure, size_t length)
+{
+    for (const char *at = strstr(text, figure); at; at = strstr(at + 1, figure)) {
+        bool is_whole = at == text || !strchr("0123456789.,", at[-1]);
+        bool ends =
+            !strchr("0123456789.", at[length]) && !(at[length] == ',' && at[length + 1] != ' ');
+        if (is_whole && ends) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Microseconds in the tables of docs/comparison.md are figures of docs/measurements.md; they stand
+ * behind the first cell of a row. */
+static void test_docs_compare_by_measured_figures(void **state)
+{
+    (void)state;
+    char *text = get_document("docs/comparison.md"), *source = get_document("docs/measurements.md");
+    const char *at = strstr(text, "\n## What was measured\n");
+    assert_non_null(at);
+    uint32_t count = 0;
+    bool is_first_cell = true;
+    for (at = strchr(at + 1, '\n'); at && strncmp(at, "\n## ", 4) != 0 && *at; at++) {
+        size_t length = strspn(at, "0123456789.");
+        if (*at == '\n') {
+            is_first_cell = true;
+        } else if (strncmp(at, " | ", 3) == 0) {
+            is_first_cell = false;
+        } else if (!is_first_cell && length > 1) {
+            char figure[40];
+            snprintf(figure, sizeof figure, "%.*s", (int)length, at);
+            /* What a head of a table says is no time: "1,000". */
+            if (at[length] != ',' && at[-1] != ',' && strcmp(figure, "10") &&
+                strcmp(figure, "100") && !has_figure(source, figure, length)) {
+                fail_msg("docs/comparison.md says %s, and docs/measurements.md does not", figure);
+            }
+            count++;
+            at += length - 1;
+        }
+    }
+    assert_true(count > 20);
+    free(text);
+    free(source);
 }
 
 int main(void)
@@ -262,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_docs_renderer_is_a_program_that_runs),
         cmocka_unit_test(test_docs_links_lead_somewhere),
         cmocka_unit_test(test_docs_name_what_there_is),
+        cmocka_unit_test(test_docs_compare_by_measured_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,14 @@ if(TARGET test_docs AND vyre_have_library)
     add_dependencies(test_docs vyre-vk vyre-vk-archive)
 endif()
 
+# Man pages and completion are made with the tools; where pages are left out the test is told so.
+if(TARGET test_manual AND TARGET vyre-manual)
+    add_dependencies(test_manual vyre-manual)
+    if(VYRE_HELP2MAN)
+        target_compile_definitions(test_manual PRIVATE MANUAL_HAS_PAGES=1)
+    endif()
+endif()
+
 # A C++ host with a copy of VMA of its own, configured its own way, and the installed archive: the
 # two copies live in one program.
 if(vyre_have_library AND "engine" IN_LIST vyre_test_dirs)

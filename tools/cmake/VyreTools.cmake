@@ -150,5 +150,6 @@ elseif(VYRE_BUILD_CUDA_PEERS)
 endif()
 
 if(vyre_tools)
-    install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+    include(VyreManual)
 endif()

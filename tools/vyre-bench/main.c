@@ -66,7 +66,7 @@ typedef struct command {
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: vyre-bench GROUP... [OPTION]...\n\n"
+    fprintf(out, "Usage: vyre-bench GROUP... [OPTION]...\n\n"
                  "Measures the library on a device beside hand-written peers, in turns, and checks "
                  "every\nresult. Groups, or 'all':\n");
     for (size_t i = 0; i < VY_COUNT_OF(kinds); i++) {

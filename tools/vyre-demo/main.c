@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef VYRE_VERSION_STRING
+#define VYRE_VERSION_STRING "unknown"
+#endif
+
 #define PROGRAM   "package_closure.vyre"
 #define MAX_LISTS ((size_t)1 << 31)
 
@@ -18,6 +22,7 @@ enum {
     OPTION_PROGRAM,
     OPTION_LIMIT,
     OPTION_REFERENCE,
+    OPTION_VERSION,
     OPTION_HELP
 };
 
@@ -28,6 +33,7 @@ static const vy_option options[] = {
     {"--program", OPTION_PROGRAM, "FILE", "where " PROGRAM " is"},
     {"--limit", OPTION_LIMIT, "N", "names printed of each level (default 6)"},
     {"--reference", OPTION_REFERENCE, NULL, "on the interpreter alone, which needs no device"},
+    {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
 
@@ -51,7 +57,7 @@ typedef struct demo {
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: vyre-demo [OPTION]... [PACKAGE]\n\n"
+    fprintf(out, "Usage: vyre-demo [OPTION]... [PACKAGE]\n\n"
                  "What breaks when PACKAGE (default: libc6) goes away? Reads the dependencies of "
                  "every\npackage that apt knows, runs shaders/" PROGRAM " on a Vulkan\ndevice, "
                  "prints which packages break in which pass, and compares every element with the\n"
@@ -92,6 +98,9 @@ static int read_command(demo *d, int count, char *const *arguments)
         case OPTION_REFERENCE:
             d->reference = true;
             break;
+        case OPTION_VERSION:
+            printf("vyre-demo %s\n", VYRE_VERSION_STRING);
+            return VY_EXIT_OK;
         case OPTION_HELP:
             print_help(stdout);
             return VY_EXIT_OK;

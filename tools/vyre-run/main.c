@@ -94,9 +94,9 @@ static const vy_option own_options[] = {
 static void print_help(FILE *out)
 {
     fprintf(out,
-            "usage: vyre-run FILE.vyre|FILE.vyk [OPTION]...\n"
-            "       vyre-run --examples [OPTION]... FILE.vyre...\n"
-            "       vyre-run --info [--device NAME]\n\n"
+            "Usage: vyre-run FILE.vyre|FILE.vyk [OPTION]...\n"
+            "  or:  vyre-run --examples [OPTION]... FILE.vyre...\n"
+            "  or:  vyre-run --info [--device NAME]\n\n"
             "Runs a program ('-' is standard input) and prints its outputs. From a kernel file\n"
             "(.vyk) the device takes the words that are in it.\n\nThe run:\n");
     vy_options_print(out, vy_run_options, vy_run_option_count);

@@ -39,20 +39,21 @@ static const vy_option options[] = {
      "write one segment to FILE, or all into DIR/ as PROGRAM.segN.spv. The\n"
      "form follows --format, or else FILE's name (.spv .spvasm .h .json .vyk)"},
     {"--segment", OPTION_SEGMENT, "N", "that segment only (from 0)"},
-    {"--format", OPTION_FORMAT, "FORM",
+    {"--format", OPTION_FORMAT, "asm|bin|c|json|text|kernel",
      "asm (the default), bin, c, json (vyre.spv/1), text (the program),\n"
      "kernel (a kernel file: words for both targets and interfaces, unless\n"
      "one is given, and for every device's float modes)"},
-    {"--target", OPTION_TARGET, "T", "vulkan1.3 (the default) or vulkan1.2"},
-    {"--interface", OPTION_INTERFACE, "I", "descriptor (the default) or address"},
+    {"--target", OPTION_TARGET, "vulkan1.3|vulkan1.2",
+     "what the words are for (default: vulkan1.3)"},
+    {"--interface", OPTION_INTERFACE, "descriptor|address",
+     "how shaders reach their buffers (default: descriptor)"},
     {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
     {"--stats", OPTION_STATS, NULL,
      "print sizes of every module, the widths of its numbers, and what is lowered"},
     {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
     {"--explain", OPTION_EXPLAIN, NULL,
      "say what each capability, mode and decoration of every module is for"},
-    {"--dump-after", OPTION_DUMP, "PASS",
-     "print the SSA form of every segment after that pass, or after all"},
+    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
     {"--graph", OPTION_GRAPH, "FILE",
      "draw segments, buffers, hazards and barriers: .svg by graphviz's dot,\n"
      "else text for it; -: print that"},
@@ -100,11 +101,11 @@ static bool is_pass(const char *name)
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: vyre-spv [OPTION]... FILE.vyre|FILE.vyk|FILE.spv|-\n\n"
+    fprintf(out, "Usage: vyre-spv [OPTION]... FILE.vyre|FILE.vyk|FILE.spv|-\n\n"
                  "Compiles a program to SPIR-V, one module for each segment, or reads a kernel "
                  "or\nSPIR-V file, and prints its assembly.\n\n");
     vy_options_print(out, options, VY_COUNT_OF(options) - 1);
-    fprintf(out, "\nPasses:\n");
+    fprintf(out, "\nPasses, or 'all':\n");
     print_passes(out);
     fprintf(out, "\nExit: 0 success; 1 input failed or is not valid; 2 usage; 130 interrupted.\n");
 }
