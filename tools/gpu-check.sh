@@ -104,8 +104,8 @@ pack() {
     local names=() name to library
     to=$(mktemp -d) || exit 1
     mkdir -p "$to/$bin" "$to/$build/lib/carried"
-    for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run vyre-demo \
-        vyre-bench hello embed async reach renderer renderer-check; do
+    for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run \
+        vyre-spv vyre-demo vyre-bench hello embed async reach renderer renderer-check; do
         [ -x "$bin/$name" ] && names+=("$name")
     done
     for name in "${names[@]}"; do
