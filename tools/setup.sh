@@ -18,7 +18,7 @@ sourced before tests and tools are run. With nothing missing the network is not 
 
 Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
 ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), nvcc.
-So are doxygen (target docs and its test), which brings 150 MB of libraries, and zsh (a test).
+So is doxygen (target docs and its test), which brings 150 MB of libraries.
 
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.
 EOF
@@ -159,6 +159,7 @@ have_header mpfr.h|libmpfr-dev|MPFR
 have_program dot|graphviz|graphviz
 have_program help2man|help2man|help2man (for the man pages of the tools)
 have_program groff|groff-base|groff (to test the man pages)
+have_program zsh|zsh|zsh (to test its completion)
 have_header GLFW/glfw3.h|libglfw3-dev|GLFW (for examples/renderer)
 have_header png.h|libpng-dev|libpng (for examples/renderer)
 have_display|xvfb xauth|a display without a screen (to test examples/renderer)

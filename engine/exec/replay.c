@@ -346,6 +346,12 @@ static void clear_crumb(vyre_device *device, vy_instance *in, uint32_t lane)
     }
 }
 
+/* Otherwise the passes count themselves. */
+static bool is_told_its_pass(const vy_replay *r)
+{
+    return !has_until(r) || is_whole(r) || is_persistent(r);
+}
+
 /* Makes a chunk ready in a lane that is free. */
 static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vyre_report *report,
                               vyre_diag *diag)
@@ -356,7 +362,7 @@ static vyre_result make_ready(vy_replay *r, uint32_t lane, vy_chunk_key *key, vy
     key->lane = key->passes ? lane : 0;
     key->is_timed = r->is_timed && r->instance->has_timestamps;
     vyre_result code = VYRE_OK;
-    if (key->passes && r->lane_passes_base[lane] != r->pass) {
+    if (key->passes && is_told_its_pass(r) && r->lane_passes_base[lane] != r->pass) {
         uint64_t start = vy_clock_ns();
         code = vy_instance_write_pass(r->pipeline, r->instance, lane, r->pass - key->phase, diag);
         r->lane_passes_base[lane] = r->pass;
