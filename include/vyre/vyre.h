@@ -11,6 +11,7 @@
 #include "vyre/megakernel.h"
 #include "vyre/program.h"
 #include "vyre/result.h"
+#include "vyre/scan.h"
 #include "vyre/text.h"
 
 #endif

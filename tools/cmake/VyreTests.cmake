@@ -10,6 +10,7 @@ set(vyre_test_layers_spirv base ir passes spirv)
 set(vyre_test_layers_kernel ${vyre_codegen_layers})
 set(vyre_test_layers_engine ${vyre_all_layers})
 set(vyre_test_layers_megakernel ${vyre_all_layers})
+set(vyre_test_layers_scan ${vyre_all_layers})
 set(vyre_test_layers_tools ${vyre_all_layers})
 set(vyre_test_layers_proof ${vyre_all_layers})
 set(vyre_test_layers_programs ${vyre_all_layers})
@@ -20,7 +21,7 @@ set(vyre_test_costs test_differential=180 test_programs=100 test_failures=50 tes
     test_ssa_differential=30 test_grid=30 test_glsl_twins=25 test_ranges_differential=20
     test_type_subgroup=20 test_type_int=15 test_catalogue_arrays=15 test_commands=15 test_piglit=10
     test_catalogue_graphs=10 test_catalogue_hashes=10)
-set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel programs tools proof conform soak)
+set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel scan programs tools proof conform soak)
 if(VYRE_TEST_DIRS)
     set(vyre_test_dirs ${VYRE_TEST_DIRS})
 endif()
