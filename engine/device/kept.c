@@ -33,6 +33,7 @@ enum {
 static const size_t limits[] = {
     [VY_KEPT_PIPELINES] = (size_t)256 << 20,
     [VY_KEPT_ANSWERS] = 4096,
+    [VY_KEPT_SCANS] = 8192,
 };
 
 static void put_word(unsigned char *header, uint32_t word, uint32_t value)
@@ -47,6 +48,12 @@ static void put_pair(unsigned char *header, uint32_t word, uint64_t value)
     put_word(header, word, (uint32_t)value);
     put_word(header, word + 1, (uint32_t)(value >> 32));
 }
+
+static const char *const names[] = {
+    [VY_KEPT_PIPELINES] = "pipelines",
+    [VY_KEPT_ANSWERS] = "answers",
+    [VY_KEPT_SCANS] = "scans",
+};
 
 static uint64_t hash_of(const char *text)
 {
@@ -116,8 +123,8 @@ static void make_name(const vy_snapshot *s, vy_kept_kind kind, char *out, size_t
     vy_hash_u32(&hash, s->driver_id);
     vy_hash_bytes(&hash, s->device_uuid, sizeof s->device_uuid);
     snprintf(out, size, "%s-%04x-%04x-%016llx.vyre",
-             kind == VY_KEPT_PIPELINES ? "pipelines" : "answers", (unsigned)s->info.vendor_id,
-             (unsigned)s->info.device_id, (unsigned long long)vy_hash_value(&hash));
+             names[kind], (unsigned)s->info.vendor_id, (unsigned)s->info.device_id,
+             (unsigned long long)vy_hash_value(&hash));
 }
 
 void *vy_kept_read(vyre_device *device, vy_kept_kind kind, size_t *out_size)

@@ -6,7 +6,11 @@
 
 #include "engine/device/device.h"
 
-typedef enum vy_kept_kind { VY_KEPT_PIPELINES = 1, VY_KEPT_ANSWERS = 2 } vy_kept_kind;
+typedef enum vy_kept_kind {
+    VY_KEPT_PIPELINES = 1,
+    VY_KEPT_ANSWERS = 2,
+    VY_KEPT_SCANS = 3
+} vy_kept_kind;
 
 #define VY_KEPT_HEADER 128u /* bytes; keeps what follows aligned */
 

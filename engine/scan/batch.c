@@ -1,0 +1,513 @@
+/* Batches: files one behind the other in memory that the device reads. */
+#include "engine/scan/scanner.h"
+
+#include <string.h>
+
+#define NO_PLACE    ((vy_loc){0, 0})
+#define MOST_BYTES  UINT64_C(0xffffffff)
+#define LEAST_BYTES UINT64_C(65536)
+
+static uint64_t rounded(uint64_t size)
+{
+    return (size + VY_SCAN_UNIT - 1) / VY_SCAN_UNIT * VY_SCAN_UNIT;
+}
+
+static vyre_result busy(const vyre_scan_batch *b, vyre_diag *diag)
+{
+    if (b->scanner) {
+        return vy_diag_set(diag, VYRE_ERROR_BUSY, NO_PLACE,
+                           "a scan of the batch is in flight. Fix: call vyre_scanner_wait first, "
+                           "or fill another batch meanwhile");
+    }
+    return VYRE_OK;
+}
+
+static vyre_result unreserved(const vyre_scan_batch *b, vyre_diag *diag)
+{
+    if (b->reserved != UINT64_MAX) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "room for a file is reserved. Fix: call vyre_scan_batch_commit first");
+    }
+    return VYRE_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* A buffer that is not made zero; size 0 is one of the least size. */
+static vyre_result make_buffer(vyre_scan_batch *b, uint64_t size, uint32_t flags, const char *name,
+                               vyre_buffer *out_buffer, vyre_diag *diag)
+{
+    vyre_buffer_params params;
+    vyre_buffer_params_init(&params);
+    params.size = size;
+    params.flags = flags;
+    params.name = name;
+    vyre_result code = vyre_buffer_create(b->device, &params, out_buffer, diag);
+    b->allocations += code == VYRE_OK;
+    return code;
+}
+
+static void unmake_buffer(vyre_scan_batch *b, vyre_buffer *buffer)
+{
+    if (buffer->bits) {
+        (void)vyre_buffer_release(b->device, buffer, NULL);
+    }
+}
+
+/* On a host alone, or where the device's memory cannot be mapped, the bytes are the host's own. */
+static vyre_result grow_host(vyre_scan_batch *b, uint64_t capacity, vyre_diag *diag)
+{
+    unsigned char *bytes =
+        vy_realloc(&b->allocator, b->bytes, (size_t)b->capacity, (size_t)capacity);
+    if (!bytes) {
+        return vy_diag_no_memory(diag);
+    }
+    b->bytes = bytes;
+    return VYRE_OK;
+}
+
+static vyre_result copy_old(vyre_scan_batch *b, vyre_buffer to, vyre_diag *diag)
+{
+    vyre_copy copy = {b->text, to, 0, 0, b->used};
+    vyre_transfer_params params;
+    vyre_transfer_params_init(&params);
+    params.copies = &copy;
+    params.copy_count = 1;
+    if (!b->used || !b->text.bits) {
+        return VYRE_OK;
+    }
+    vyre_result code = VYRE_OK;
+    if (!b->is_coherent) {
+        code = vyre_buffer_sync_mapped(b->device, b->text, 0, b->used, VYRE_MAPPED_TO_DEVICE, diag);
+    }
+    return code == VYRE_OK ? vyre_transfer(b->device, &params, diag) : code;
+}
+
+static vyre_result grow_device(vyre_scan_batch *b, uint64_t capacity, vyre_diag *diag)
+{
+    bool was_mapped = b->is_mapped || !b->text.bits;
+    vyre_buffer text = {0};
+    void *mapped = NULL;
+    int is_coherent = 0;
+    uint32_t kind =
+        b->memory == VYRE_SCAN_MEMORY_HOST ? VYRE_BUFFER_READBACK : VYRE_BUFFER_MAPPABLE;
+    vyre_result code =
+        make_buffer(b, capacity, kind | VYRE_BUFFER_UNINITIALIZED, "scan text", &text, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    bool is_mapped =
+        was_mapped && vyre_buffer_map(b->device, text, &mapped, &is_coherent, NULL) == VYRE_OK;
+    if (is_mapped) {
+        code = copy_old(b, text, diag);
+    } else if (b->is_mapped) {
+        code = vy_diag_set(diag, VYRE_ERROR_DEVICE_OUT_OF_MEMORY, NO_PLACE,
+                           "there is no room in mapped memory for a batch of %llu bytes. Fix: "
+                           "scan the batch, clear it and go on, or create it with the size that "
+                           "it will have",
+                           (unsigned long long)capacity);
+    } else {
+        code = grow_host(b, capacity, diag);
+        b->clean = 0;
+    }
+    if (code != VYRE_OK) {
+        unmake_buffer(b, &text);
+        return code;
+    }
+    unmake_buffer(b, &b->text);
+    b->text = text;
+    b->is_coherent = is_coherent != 0;
+    if (is_mapped) {
+        b->is_mapped = true;
+        b->bytes = mapped;
+        if (!is_coherent && b->used) { /* the copy was the device's */
+            code =
+                vyre_buffer_sync_mapped(b->device, text, 0, b->used, VYRE_MAPPED_FROM_DEVICE, diag);
+        }
+    }
+    return code;
+}
+
+/* Room for `size` bytes behind what there is. Doubles, where that is allowed and there is room. */
+static vyre_result make_room(vyre_scan_batch *b, uint64_t size, vyre_diag *diag)
+{
+    uint64_t needed = b->used + rounded(size);
+    if (needed > MOST_BYTES) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "the batch would have %llu bytes, files rounded up to %u, and has at "
+                           "most 4294967295. Fix: scan it, clear it, and add this file then",
+                           (unsigned long long)needed, VY_SCAN_UNIT);
+    }
+    if (needed <= b->capacity) {
+        return VYRE_OK;
+    }
+    uint64_t most = MOST_BYTES / VY_SCAN_UNIT * VY_SCAN_UNIT;
+    uint64_t capacity = b->capacity * 2 > needed ? b->capacity * 2 : needed;
+    capacity = capacity < LEAST_BYTES ? LEAST_BYTES : capacity;
+    capacity = capacity > most ? most : capacity;
+    vyre_result code = b->device ? grow_device(b, capacity, diag) : grow_host(b, capacity, diag);
+    if (code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY && capacity > needed) {
+        capacity = needed;
+        code = grow_device(b, capacity, diag);
+    }
+    b->capacity = code == VYRE_OK ? capacity : b->capacity;
+    return code;
+}
+
+static vyre_result make_file_room(vyre_scan_batch *b, uint32_t count, vyre_diag *diag)
+{
+    if (count <= b->file_capacity) {
+        return VYRE_OK;
+    }
+    uint32_t capacity =
+        count < UINT32_MAX / 2 && count < 2 * b->file_capacity ? 2 * b->file_capacity : count;
+    capacity = capacity < 64 ? 64 : capacity;
+    size_t size = 0;
+    vy_scan_file *files =
+        vy_mul_size(capacity, sizeof *files, &size)
+            ? vy_realloc(&b->allocator, b->files, b->file_capacity * sizeof *files, size)
+            : NULL;
+    if (!files) {
+        return vy_diag_no_memory(diag);
+    }
+    b->files = files;
+    b->file_capacity = capacity;
+    return VYRE_OK;
+}
+
+vyre_result vy_scan_batch_flush(vyre_scan_batch *b, uint64_t *out_size, vyre_diag *diag)
+{
+    vyre_result code = VYRE_OK;
+    *out_size = 0;
+    if (!b->device || b->clean >= b->used) {
+        return VYRE_OK;
+    }
+    uint64_t size = b->used - b->clean;
+    if (!b->is_mapped) {
+        code = vyre_buffer_upload(b->device, b->text, b->clean, b->bytes + b->clean, size, diag);
+    } else if (!b->is_coherent) {
+        code = vyre_buffer_sync_mapped(b->device, b->text, b->clean, size, VYRE_MAPPED_TO_DEVICE,
+                                       diag);
+    }
+    if (code == VYRE_OK) {
+        b->clean = b->used;
+        *out_size = size;
+    }
+    return code;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+vyre_result vy_scan_batch_parts(vyre_scan_batch *b, uint32_t count, vyre_diag *diag)
+{
+    if (count <= b->part_count) {
+        return VYRE_OK;
+    }
+    vy_scan_part *parts = vy_realloc(&b->allocator, b->parts, b->part_count * sizeof *parts,
+                                     (size_t)count * sizeof *parts);
+    if (!parts) {
+        return vy_diag_no_memory(diag);
+    }
+    memset(parts + b->part_count, 0, (count - b->part_count) * sizeof *parts);
+    b->parts = parts;
+    b->part_count = count;
+    return VYRE_OK;
+}
+
+/* In place of the one there is, which may be in use by work that was given up. */
+static vyre_result remake(vyre_scan_batch *b, uint64_t size, const char *name, vyre_buffer *buffer,
+                          vyre_diag *diag)
+{
+    vyre_buffer made = {0};
+    vyre_result code = make_buffer(b, size, VYRE_BUFFER_UNINITIALIZED, name, &made, diag);
+    if (code == VYRE_OK) {
+        unmake_buffer(b, buffer);
+        *buffer = made;
+    }
+    return code;
+}
+
+vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t row_count,
+                              uint32_t place_count, vyre_diag *diag)
+{
+    vyre_result code = VYRE_OK;
+    if (!part->state.bits) {
+        code = remake(b, sizeof part->words, "scan state", &part->state, diag);
+    }
+    if (code == VYRE_OK && !part->inline_hits) {
+        part->inline_hits =
+            vy_alloc_zeroed(&b->allocator, VY_SCAN_INLINE_HITS, sizeof *part->inline_hits);
+        code = part->inline_hits ? VYRE_OK : vy_diag_no_memory(diag);
+    }
+    if (code == VYRE_OK && !part->hits.bits) {
+        code = vy_scan_part_hits(b, part, b->hit_capacity, diag);
+    }
+    if (code != VYRE_OK || row_count <= part->row_capacity) {
+        return code;
+    }
+    uint64_t room = row_count + row_count / 4;
+    part->row_capacity = 0;
+    code = remake(b, room * sizeof(uint32_t), "scan counts", &part->counts, diag);
+    if (code == VYRE_OK) {
+        code = remake(b, room * sizeof(uint32_t), "scan masks", &part->masks, diag);
+    }
+    if (code == VYRE_OK) {
+        uint64_t places = place_count + (uint64_t)place_count / 4 + 2;
+        code = remake(b, places * sizeof(uint32_t), "scan places", &part->places, diag);
+    }
+    part->row_capacity = code == VYRE_OK ? room : 0;
+    return code;
+}
+
+vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t capacity,
+                              vyre_diag *diag)
+{
+    vyre_result code =
+        remake(b, (uint64_t)capacity * sizeof(vyre_hit), "scan hits", &part->hits, diag);
+    part->hit_capacity = code == VYRE_OK ? capacity : part->hit_capacity;
+    return code;
+}
+
+vyre_result vy_scan_batch_room(vyre_scan_batch *b, uint64_t count, vyre_diag *diag)
+{
+    if (count <= b->hit_room) {
+        return VYRE_OK;
+    }
+    uint64_t room = count < 2 * b->hit_room ? 2 * b->hit_room : count;
+    vyre_hit *hits = room <= SIZE_MAX / sizeof *hits
+                         ? vy_realloc(&b->allocator, b->hits, (size_t)b->hit_room * sizeof *hits,
+                                      (size_t)room * sizeof *hits)
+                         : NULL;
+    if (!hits) {
+        return vy_diag_no_memory(diag);
+    }
+    b->hits = hits;
+    b->hit_room = room;
+    return VYRE_OK;
+}
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+vyre_result vyre_scan_batch_create(vyre_device *device, const vyre_scan_batch_params *params,
+                                   vyre_scan_batch **out_batch, vyre_diag *diag)
+{
+    vyre_scan_batch_params p;
+    vy_diag_clear(diag);
+    *out_batch = NULL;
+    vyre_result code = vy_params_read(vyre_scan_batch_params, &p, params, diag);
+    if (code != VYRE_OK) {
+        return code;
+    }
+    if (p.hit_capacity > VYRE_MAX_HITS || p.size > MOST_BYTES ||
+        (unsigned)p.memory > VYRE_SCAN_MEMORY_HOST) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "a batch with %llu bytes, room for %u hits and memory %u cannot be. "
+                           "Fix: at most 4294967295 bytes, %u hits (more are taken in parts), and "
+                           "memory by its name",
+                           (unsigned long long)p.size, (unsigned)p.hit_capacity, (unsigned)p.memory,
+                           VYRE_MAX_HITS);
+    }
+    vyre_allocator allocator = vy_allocator_or_default(p.allocator);
+    vyre_scan_batch *b = vy_alloc_zeroed(&allocator, 1, sizeof *b);
+    if (!b) {
+        return vy_diag_no_memory(diag);
+    }
+    b->allocator = allocator;
+    b->device = device;
+    b->memory = p.memory;
+    b->reserved = UINT64_MAX;
+    b->hit_capacity = p.hit_capacity ? p.hit_capacity : 65536;
+    code = p.size ? make_room(b, p.size, diag) : VYRE_OK;
+    if (code == VYRE_OK && p.file_count) {
+        code = make_file_room(b, p.file_count, diag);
+    }
+    if (code != VYRE_OK) {
+        vyre_scan_batch_destroy(&b);
+    }
+    *out_batch = b;
+    return code;
+}
+
+void vyre_scan_batch_destroy(vyre_scan_batch **batch)
+{
+    vyre_scan_batch *b = *batch;
+    if (!b) {
+        return;
+    }
+    if (b->scanner) {
+        vy_scan_give_up(b->scanner, b);
+    }
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        vy_scan_part *part = &b->parts[i];
+        unmake_buffer(b, &part->counts);
+        unmake_buffer(b, &part->masks);
+        unmake_buffer(b, &part->places);
+        unmake_buffer(b, &part->state);
+        unmake_buffer(b, &part->hits);
+        vy_free(&b->allocator, part->inline_hits, VY_SCAN_INLINE_HITS * sizeof *part->inline_hits);
+        vy_free(&b->allocator, part->rows, (size_t)part->rows_count * 4 * sizeof *part->rows);
+    }
+    unmake_buffer(b, &b->text);
+    if (!b->is_mapped) {
+        vy_free(&b->allocator, b->bytes, (size_t)b->capacity);
+    }
+    vyre_allocator allocator = b->allocator;
+    vy_free(&allocator, b->parts, b->part_count * sizeof *b->parts);
+    vy_free(&allocator, b->files, b->file_capacity * sizeof *b->files);
+    vy_free(&allocator, b->hits, (size_t)b->hit_room * sizeof *b->hits);
+    vy_free(&allocator, b, sizeof *b);
+    *batch = NULL;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void make_empty(vyre_scan_batch *b)
+{
+    b->file_count = 0;
+    b->used = b->clean = b->size = b->written = 0;
+    b->reserved = UINT64_MAX;
+    b->hit_count = 0;
+}
+
+vyre_result vyre_scan_batch_clear(vyre_scan_batch *batch, vyre_diag *diag)
+{
+    vy_diag_clear(diag);
+    vyre_result code = busy(batch, diag);
+    if (code == VYRE_OK) {
+        make_empty(batch);
+    }
+    return code;
+}
+
+vyre_result vyre_scan_batch_reserve(vyre_scan_batch *batch, uint32_t size, void **out_bytes,
+                                    vyre_diag *diag)
+{
+    vy_diag_clear(diag);
+    *out_bytes = NULL;
+    vyre_result code = busy(batch, diag);
+    code = code == VYRE_OK ? unreserved(batch, diag) : code;
+    if (code == VYRE_OK && batch->file_count == UINT32_MAX) {
+        code = vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "the batch has 4294967295 files. Fix: scan it and clear it");
+    }
+    code = code == VYRE_OK ? make_room(batch, size, diag) : code;
+    code = code == VYRE_OK ? make_file_room(batch, batch->file_count + 1, diag) : code;
+    if (code == VYRE_OK) {
+        static unsigned char nothing;
+        batch->reserved = size;
+        *out_bytes = batch->bytes ? batch->bytes + batch->used : &nothing;
+    }
+    return code;
+}
+
+vyre_result vyre_scan_batch_commit(vyre_scan_batch *batch, const vyre_scan_file *file,
+                                   vyre_diag *diag)
+{
+    vy_diag_clear(diag);
+    if (batch->reserved == UINT64_MAX || file->size > batch->reserved) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "a file of %u bytes is committed where %s. Fix: reserve at least its "
+                           "size, then commit it once",
+                           (unsigned)file->size,
+                           batch->reserved == UINT64_MAX ? "nothing is reserved"
+                                                         : "less is reserved");
+    }
+    batch->files[batch->file_count++] = (vy_scan_file){.start = (uint32_t)(batch->used / 16),
+                                                       .size = file->size,
+                                                       .layer = file->layer,
+                                                       .path_hash = file->path_hash};
+    batch->used += rounded(file->size);
+    batch->size += file->size;
+    batch->written += file->size;
+    batch->reserved = UINT64_MAX;
+    batch->hit_count = 0;
+    return VYRE_OK;
+}
+
+vyre_result vyre_scan_batch_add(vyre_scan_batch *batch, const vyre_scan_file *file, vyre_diag *diag)
+{
+    void *bytes = NULL;
+    vy_diag_clear(diag);
+    if (file->size && !file->bytes) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                           "a file of %u bytes has none. Fix: set `bytes`, or reserve room and "
+                           "read it there",
+                           (unsigned)file->size);
+    }
+    vyre_result code = vyre_scan_batch_reserve(batch, file->size, &bytes, diag);
+    if (code == VYRE_OK) {
+        if (file->size) {
+            memcpy(bytes, file->bytes, file->size);
+        }
+        code = vyre_scan_batch_commit(batch, file, diag);
+    }
+    return code;
+}
+
+/* Buffers that hold something: text, and those of the parts. */
+static uint32_t count_buffers(const vyre_scan_batch *b)
+{
+    uint32_t count = b->text.bits != 0;
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        const vy_scan_part *p = &b->parts[i];
+        const vyre_buffer buffers[] = {p->counts, p->masks, p->places, p->state, p->hits};
+        for (uint32_t k = 0; k < VY_COUNT_OF(buffers); k++) {
+            count += buffers[k].bits != 0;
+        }
+    }
+    return count;
+}
+
+vyre_result vyre_scan_batch_refresh(vyre_scan_batch *batch, const vyre_scan_file *files,
+                                    uint32_t file_count, vyre_scan_refresh_report *out_report,
+                                    vyre_diag *diag)
+{
+    vyre_result code = vyre_scan_batch_clear(batch, diag);
+    uint64_t before = count_buffers(batch);
+    uint32_t allocations = batch->allocations;
+    bool had_text = batch->text.bits != 0;
+    if (code != VYRE_OK) {
+        return code;
+    }
+    for (uint32_t i = 0; i < file_count && code == VYRE_OK; i++) {
+        code = vyre_scan_batch_add(batch, &files[i], diag);
+    }
+    if (code != VYRE_OK) {
+        make_empty(batch);
+        return code;
+    }
+    if (out_report) {
+        uint32_t made = batch->allocations - allocations;
+        out_report->uploaded_size = batch->written;
+        out_report->allocations = made;
+        out_report->reused_count = (uint32_t)(before - (made && had_text));
+        out_report->refreshed_count = had_text && !made && batch->written ? 1 : 0;
+    }
+    return VYRE_OK;
+}
+
+void vyre_scan_batch_get_info(const vyre_scan_batch *batch, vyre_scan_batch_info *out_info)
+{
+    *out_info = (vyre_scan_batch_info){.file_count = batch->file_count,
+                                       .size = batch->size,
+                                       .capacity = batch->capacity,
+                                       .hit_capacity = batch->hit_capacity,
+                                       .device_size = batch->device ? batch->capacity : 0,
+                                       .is_mapped = batch->is_mapped};
+    for (uint32_t i = 0; i < batch->part_count; i++) {
+        const vy_scan_part *p = &batch->parts[i];
+        out_info->device_size += p->row_capacity * 8 + (uint64_t)p->hit_capacity * sizeof(vyre_hit);
+        out_info->hit_capacity =
+            p->hit_capacity > out_info->hit_capacity ? p->hit_capacity : out_info->hit_capacity;
+    }
+}
+
+void vyre_scan_batch_get_file(const vyre_scan_batch *batch, uint32_t file,
+                              uint32_t out_words[VYRE_FILE_METADATA_WORDS])
+{
+    const vy_scan_file *f = &batch->files[file];
+    out_words[0] = (uint32_t)f->path_hash;
+    out_words[1] = (uint32_t)(f->path_hash >> 32);
+    out_words[2] = f->size;
+    out_words[3] = f->layer;
+}
