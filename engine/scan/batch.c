@@ -50,7 +50,8 @@ static vyre_result make_buffer(vyre_scan_batch *b, uint64_t size, uint32_t flags
 static void unmake_buffer(vyre_scan_batch *b, vyre_buffer *buffer)
 {
     if (buffer->bits) {
-        (void)vyre_buffer_release(b->device, buffer, NULL);
+        vyre_result code = vyre_buffer_release(b->device, buffer, NULL);
+        (void)code; /* of a lost device there is nothing to do about it */
     }
 }
 

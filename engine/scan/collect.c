@@ -28,7 +28,8 @@ void vy_scan_give_up(vyre_scanner *s, vyre_scan_batch *b)
         vy_scan_part *part = &b->parts[i];
         if (part->is_submitted && !part->has_ended) {
             /* Neither the host's rows nor the batch's words may be in use behind this. */
-            (void)vyre_ticket_wait(b->device, &part->ticket, UINT64_MAX, NULL, NULL);
+            vyre_result code = vyre_ticket_wait(b->device, &part->ticket, UINT64_MAX, NULL, NULL);
+            (void)code; /* it has ended, well or not */
         }
         part->is_submitted = false;
         part->has_ended = true;

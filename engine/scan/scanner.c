@@ -262,7 +262,8 @@ void vyre_scanner_destroy(vyre_scanner **scanner)
         vyre_buffer *buffers[] = {&s->banks[i].table, &s->banks[i].automata, &s->banks[i].outputs};
         for (uint32_t k = 0; k < VY_COUNT_OF(buffers); k++) {
             if (buffers[k]->bits) {
-                (void)vyre_buffer_release(s->device, buffers[k], NULL);
+                vyre_result code = vyre_buffer_release(s->device, buffers[k], NULL);
+                (void)code; /* of a lost device there is nothing to do about it */
             }
         }
     }
