@@ -269,12 +269,53 @@ vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t c
     return code;
 }
 
+static void unmake_hits(vyre_scan_batch *b)
+{
+    if (b->hits_buffer.bits) {
+        unmake_buffer(b, &b->hits_buffer);
+    } else {
+        vy_free(&b->allocator, b->hits, (size_t)b->hit_room * sizeof *b->hits);
+    }
+    b->hits = NULL;
+    b->hit_room = 0;
+}
+
+/* Memory of the host's that the device copies into. */
+static bool map_hits(vyre_scan_batch *b, uint64_t room)
+{
+    vyre_buffer made = {0};
+    void *mapped = NULL;
+    int is_coherent = 0;
+    if (room > UINT64_MAX / sizeof *b->hits ||
+        make_buffer(b, room * sizeof *b->hits, VYRE_BUFFER_READBACK | VYRE_BUFFER_UNINITIALIZED,
+                    "scan results", &made, NULL) != VYRE_OK) {
+        return false;
+    }
+    if (vyre_buffer_map(b->device, made, &mapped, &is_coherent, NULL) != VYRE_OK) {
+        unmake_buffer(b, &made);
+        return false;
+    }
+    unmake_hits(b);
+    b->hits_buffer = made;
+    b->hits = mapped;
+    b->hit_room = room;
+    b->hits_are_coherent = is_coherent != 0;
+    return true;
+}
+
 vyre_result vy_scan_batch_room(vyre_scan_batch *b, uint64_t count, vyre_diag *diag)
 {
     if (count <= b->hit_room) {
         return VYRE_OK;
     }
     uint64_t room = count < 2 * b->hit_room ? 2 * b->hit_room : count;
+    room = room < VY_SCAN_INLINE_HITS ? VY_SCAN_INLINE_HITS : room;
+    if (b->device && map_hits(b, room)) {
+        return VYRE_OK;
+    }
+    if (b->hits_buffer.bits) {
+        unmake_hits(b);
+    }
     vyre_hit *hits = room <= SIZE_MAX / sizeof *hits
                          ? vy_realloc(&b->allocator, b->hits, (size_t)b->hit_room * sizeof *hits,
                                       (size_t)room * sizeof *hits)
@@ -348,6 +389,7 @@ void vyre_scan_batch_destroy(vyre_scan_batch **batch)
         vy_free(&b->allocator, part->inline_hits, VY_SCAN_INLINE_HITS * sizeof *part->inline_hits);
         vy_free(&b->allocator, part->rows, (size_t)part->rows_count * 4 * sizeof *part->rows);
     }
+    unmake_hits(b);
     unmake_buffer(b, &b->text);
     if (!b->is_mapped) {
         vy_free(&b->allocator, b->bytes, (size_t)b->capacity);
@@ -355,7 +397,6 @@ void vyre_scan_batch_destroy(vyre_scan_batch **batch)
     vyre_allocator allocator = b->allocator;
     vy_free(&allocator, b->parts, b->part_count * sizeof *b->parts);
     vy_free(&allocator, b->files, b->file_capacity * sizeof *b->files);
-    vy_free(&allocator, b->hits, (size_t)b->hit_room * sizeof *b->hits);
     vy_free(&allocator, b, sizeof *b);
     *batch = NULL;
 }

@@ -89,22 +89,43 @@ static void add_report(const vyre_scanner *s, vyre_scan_batch *b, const vy_scan_
 
 /* ---- Hits ------------------------------------------------------------------------------------ */
 
-/* Up to `count` hits from the start of the device's; those that came with the launch are there. */
-static vyre_result fetch(vyre_scan_batch *b, const vy_scan_part *part, uint32_t count,
-                         vyre_hit *out, vyre_diag *diag)
+static vyre_result copy_hits(vyre_scan_batch *b, const vy_scan_part *part, uint64_t first,
+                             uint32_t count, vyre_diag *diag)
 {
-    uint32_t inlined = part->hit_capacity < VY_SCAN_INLINE_HITS ? 0 : VY_SCAN_INLINE_HITS;
-    inlined = inlined < count ? inlined : count;
-    memcpy(out, part->inline_hits, (size_t)inlined * sizeof *out);
-    return count == inlined ? VYRE_OK
-                            : vyre_buffer_download(b->device, part->hits,
-                                                   (uint64_t)inlined * sizeof *out, out + inlined,
-                                                   (uint64_t)(count - inlined) * sizeof *out, diag);
+    const uint64_t size = (uint64_t)count * sizeof(vyre_hit);
+    const uint64_t to = first * sizeof(vyre_hit);
+    if (!b->hits_buffer.bits) {
+        return vyre_buffer_download(b->device, part->hits, 0, b->hits + first, size, diag);
+    }
+    const vyre_copy copy = {part->hits, b->hits_buffer, 0, to, size};
+    vyre_transfer_params params;
+    vyre_transfer_params_init(&params);
+    params.copies = &copy;
+    params.copy_count = 1;
+    vyre_result code = vyre_transfer(b->device, &params, diag);
+    if (code == VYRE_OK && !b->hits_are_coherent) {
+        code = vyre_buffer_sync_mapped(b->device, b->hits_buffer, to, size, VYRE_MAPPED_FROM_DEVICE,
+                                       diag);
+    }
+    return code;
+}
+
+/* `count` hits from the start of the device's become the batch's from `first` on; those that came
+ * with the launch are there. */
+static vyre_result fetch(vyre_scan_batch *b, const vy_scan_part *part, uint64_t first,
+                         uint32_t count, vyre_diag *diag)
+{
+    if (count <= VY_SCAN_INLINE_HITS && part->hit_capacity >= VY_SCAN_INLINE_HITS) {
+        memcpy(b->hits + first, part->inline_hits, (size_t)count * sizeof *b->hits);
+        return VYRE_OK;
+    }
+    b->report.waits++;
+    return copy_hits(b, part, first, count, diag);
 }
 
 /* Room for all of them, or for as many as one launch may write or memory holds. */
 static vyre_result fetch_in_parts(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_index,
-                                  vyre_hit *out, vyre_diag *diag)
+                                  uint64_t first, vyre_diag *diag)
 {
     vy_scan_part *part = &b->parts[bank_index];
     uint32_t wanted = part->total < VYRE_MAX_HITS ? (uint32_t)part->total : VYRE_MAX_HITS;
@@ -123,7 +144,7 @@ static vyre_result fetch_in_parts(vyre_scanner *s, vyre_scan_batch *b, uint32_t 
         uint64_t left = part->total - fetched;
         uint32_t count = left < part->hit_capacity ? (uint32_t)left : part->hit_capacity;
         if (code == VYRE_OK) {
-            code = fetch(b, part, count, out + fetched, diag);
+            code = fetch(b, part, first + fetched, count, diag);
         }
         fetched += count;
     }
@@ -131,14 +152,14 @@ static vyre_result fetch_in_parts(vyre_scanner *s, vyre_scan_batch *b, uint32_t 
 }
 
 static vyre_result fetch_part(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_index,
-                              vyre_hit *out, vyre_diag *diag)
+                              uint64_t first, vyre_diag *diag)
 {
     vy_scan_part *part = &b->parts[bank_index];
     vyre_result code = part->total <= part->hit_capacity
-                           ? fetch(b, part, (uint32_t)part->total, out, diag)
-                           : fetch_in_parts(s, b, bank_index, out, diag);
+                           ? fetch(b, part, first, (uint32_t)part->total, diag)
+                           : fetch_in_parts(s, b, bank_index, first, diag);
     if (code == VYRE_OK && s->banks[bank_index].automaton_count > 1) {
-        vy_scan_order_rules(out, part->total);
+        vy_scan_order_rules(b->hits + first, part->total);
     }
     return code;
 }
@@ -170,7 +191,7 @@ static vyre_result fetch_all(vyre_scanner *s, vyre_scan_batch *b, vyre_diag *dia
     b->hit_count = 0;
     for (uint32_t i = 0; i < s->bank_count && code == VYRE_OK; i++) {
         if (b->parts[i].total) {
-            code = fetch_part(s, b, i, b->hits + b->hit_count, diag);
+            code = fetch_part(s, b, i, b->hit_count, diag);
         }
         b->hit_count += b->parts[i].total;
     }

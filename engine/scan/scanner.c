@@ -160,8 +160,7 @@ static void choose(vyre_scanner *s, const vyre_scanner_params *p)
     vyre_device_info info;
     vyre_device_get_info(s->device, &info);
     bool is_processor = info.type == VYRE_DEVICE_PROCESSOR;
-    s->choice = (vy_scan_choice){default_segment(s), is_processor ? VYRE_SCAN_STAGING_DIRECT
-                                                                  : VYRE_SCAN_STAGING_SHARED};
+    s->choice = (vy_scan_choice){default_segment(s), VYRE_SCAN_STAGING_DIRECT};
     vy_scan_kept_find(s->device, vy_scan_kept_key(s), &s->choice);
     if (p->segment_size) {
         s->choice.segment_size = whole_units(p->segment_size);
@@ -215,8 +214,6 @@ vyre_result vyre_scanner_create(vyre_device *device, const vyre_catalogue *catal
     if (code != VYRE_OK) {
         return code;
     }
-    vyre_catalogue_info info;
-    vyre_catalogue_get_info(catalogue, &info);
     vyre_allocator allocator = vy_allocator_or_default(p.allocator);
     vyre_scanner *s = vy_alloc_zeroed(&allocator, 1, sizeof *s);
     if (!s || vy_mutex_init(&s->mutex) != 0) {
@@ -226,8 +223,7 @@ vyre_result vyre_scanner_create(vyre_device *device, const vyre_catalogue *catal
     s->allocator = allocator;
     s->device = device;
     s->catalogue = catalogue;
-    s->is_wide =
-        p.width == VYRE_TRANSITION_AUTO ? !info.fits_16_bits : p.width == VYRE_TRANSITION_32;
+    s->is_wide = p.width != VYRE_TRANSITION_16;
     s->workgroup = p.workgroup ? p.workgroup : DEFAULT_WORKGROUP;
     s->bindings = p.bindings;
     code = fill_banks(s, diag);

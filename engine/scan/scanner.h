@@ -113,8 +113,10 @@ struct vyre_scan_batch {
     vyre_scan_batch *next; /* of its list */
     vy_scan_part *parts;
     uint32_t part_count;
-    vyre_hit *hits; /* of the last scan */
+    vyre_hit *hits; /* of the last scan: mapped, where hits_buffer is one; else allocated */
     uint64_t hit_count, hit_room;
+    vyre_buffer hits_buffer;
+    bool hits_are_coherent;
     vyre_scan_report report;
     uint64_t start_ns;
     uint32_t flags;
@@ -129,7 +131,7 @@ vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t r
 /* Room for so many hits on the device; contents are lost. */
 vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t capacity,
                               vyre_diag *diag);
-/* Room for so many hits on the host; contents are kept. */
+/* Room for so many hits on the host; of a batch without a device contents are kept. */
 vyre_result vy_scan_batch_room(vyre_scan_batch *b, uint64_t count, vyre_diag *diag);
 
 /* ---- Scans ------------------------------------------------------------------------------------

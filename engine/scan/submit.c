@@ -199,6 +199,9 @@ vyre_result vy_scan_again(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_ind
         code = vyre_dispatch(pipeline, &d, &part->report, diag);
         b->report.launches += code == VYRE_OK;
         b->report.waits += code == VYRE_OK;
+        if (code == VYRE_OK && part->report.device_ns != VYRE_NS_NONE) {
+            b->report.device_ns += part->report.device_ns;
+        }
     }
     return code;
 }

@@ -266,14 +266,14 @@ VYRE_API void vyre_scan_batch_get_file(const vyre_scan_batch *batch, uint32_t fi
 
 /* Entries of the tables on the device. */
 typedef enum vyre_transition_width {
-    VYRE_TRANSITION_AUTO, /* 16 bits where every automaton fits */
+    VYRE_TRANSITION_AUTO, /* 32 bits, which were faster on every device measured */
     VYRE_TRANSITION_16,   /* INVALID_ARGUMENT where one has more than 32,767 states */
     VYRE_TRANSITION_32
 } vyre_transition_width;
 
 /* How bytes reach the automata. Hits are the same. */
 typedef enum vyre_scan_staging {
-    VYRE_SCAN_STAGING_AUTO,   /* as calibration found; before that SHARED, on processors DIRECT */
+    VYRE_SCAN_STAGING_AUTO,   /* as calibration found; before that DIRECT */
     VYRE_SCAN_STAGING_SHARED, /* workgroups copy their tile into shared memory, piece by piece */
     VYRE_SCAN_STAGING_DIRECT  /* each invocation reads its own segment */
 } vyre_scan_staging;
