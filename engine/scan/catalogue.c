@@ -140,8 +140,10 @@ static vyre_result add_pattern(builder *b, uint32_t rule)
     if (p->literal) {
         return add_literal(b, p, rule);
     }
-    return vy_diag_set(b->diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                       "pattern %u is an automaton. Fix: give literals", (unsigned)rule);
+    vy_automaton automaton;
+    vyre_result result = vy_automaton_make(&b->catalogue->allocator, p->transitions, p->accepts,
+                                           p->state_count, &automaton, b->diag);
+    return result == VYRE_OK ? vy_shapes_add(&b->shapes, &automaton, rule, b->diag) : result;
 }
 
 static vyre_result combine_literals(builder *b)
@@ -248,6 +250,10 @@ static vyre_result build(builder *b)
     }
     if (result == VYRE_OK) {
         result = vy_shapes_take(&b->shapes, &b->automata, b->diag);
+    }
+    if (result == VYRE_OK && b->params.grouping != VYRE_GROUPING_PER_RULE) {
+        result = vy_automata_combine(&b->automata, b->params.grouping, b->params.max_states,
+                                     b->params.max_size, b->diag);
     }
     if (result == VYRE_OK) {
         result = finish_catalogue(b);

@@ -117,6 +117,8 @@ vyre_result vy_shapes_add(vy_shapes *shapes, vy_automaton *automaton, uint32_t r
     shapes->size += more;
     shapes->next_rule[rule] = NO_RULE;
     if (shape) {
+        vy_automaton *known = &shapes->automata.list[shape - 1];
+        known->overlap = automaton->overlap < known->overlap ? automaton->overlap : known->overlap;
         vy_automaton_finish(automaton, allocator);
         shapes->next_rule[shapes->last_rule[shape - 1]] = rule;
         shapes->last_rule[shape - 1] = rule;
@@ -166,7 +168,12 @@ static vyre_result give_rules(const vy_shapes *shapes, uint32_t shape, vyre_diag
 vyre_result vy_shapes_take(vy_shapes *shapes, vy_automata *out, vyre_diag *diag)
 {
     for (uint32_t i = 0; i < shapes->automata.count; i++) {
-        vyre_result result = give_rules(shapes, i, diag);
+        vy_automaton *a = &shapes->automata.list[i];
+        vyre_result result = VYRE_OK;
+        if (a->overlap == VYRE_OVERLAP_NONE) {
+            result = vy_automaton_find_overlap(&out->allocator, a, &a->overlap, diag);
+        }
+        result = result == VYRE_OK ? give_rules(shapes, i, diag) : result;
         if (result != VYRE_OK) {
             return result;
         }
