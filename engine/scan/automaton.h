@@ -58,11 +58,12 @@ typedef struct vy_shapes {
     uint32_t rule_count;
     uint32_t *slots; /* by hash: an automaton's index + 1; 0: free */
     uint32_t slot_count;
-    uint64_t size, max_size; /* bytes of all tables with their outputs; what they may have */
+    uint64_t size;                /* bytes of all tables with their outputs */
+    uint64_t max_size, max_total; /* that one may have; all of them */
 } vy_shapes;
 
 vyre_result vy_shapes_init(vy_shapes *shapes, const vyre_allocator *allocator, uint32_t rule_count,
-                           uint64_t max_size, vyre_diag *diag);
+                           uint64_t max_size, uint64_t max_total, vyre_diag *diag);
 void vy_shapes_finish(vy_shapes *shapes);
 /* Takes an automaton whose states have the output 0 or none, also on failure. Rules ascend. Errors:
  * UNSUPPORTED_FEATURE (max_size), OUT_OF_HOST_MEMORY. */

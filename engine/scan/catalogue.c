@@ -240,8 +240,11 @@ static vyre_result finish_catalogue(builder *b)
 static vyre_result build(builder *b)
 {
     const vyre_allocator *allocator = &b->catalogue->allocator;
-    vyre_result result =
-        vy_shapes_init(&b->shapes, allocator, b->params.pattern_count, b->params.max_size, b->diag);
+    uint64_t max_size = b->params.max_size;
+    bool is_final = b->params.grouping == VYRE_GROUPING_PER_RULE;
+    /* What is combined may be smaller than its parts together, never than one of them. */
+    vyre_result result = vy_shapes_init(&b->shapes, allocator, b->params.pattern_count, max_size,
+                                        is_final ? max_size : UINT64_MAX, b->diag);
     for (uint32_t i = 0; result == VYRE_OK && i < b->params.pattern_count; i++) {
         result = add_pattern(b, i);
     }
@@ -251,9 +254,9 @@ static vyre_result build(builder *b)
     if (result == VYRE_OK) {
         result = vy_shapes_take(&b->shapes, &b->automata, b->diag);
     }
-    if (result == VYRE_OK && b->params.grouping != VYRE_GROUPING_PER_RULE) {
+    if (result == VYRE_OK && !is_final) {
         result = vy_automata_combine(&b->automata, b->params.grouping, b->params.max_states,
-                                     b->params.max_size, b->diag);
+                                     max_size, b->diag);
     }
     if (result == VYRE_OK) {
         result = finish_catalogue(b);
