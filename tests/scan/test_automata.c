@@ -197,6 +197,43 @@ static void test_products_are_as_small_as_they_can_be(void **state)
     }
 }
 
+/* Targets, offsets and rules are in their bounds, whatever the patterns and groups. */
+static void test_tables_fit_each_other(void **state)
+{
+    (void)state;
+    static machine machines[4];
+    for (uint32_t seed = 1; seed <= 100; seed++) {
+        uint64_t random = seed;
+        vyre_pattern patterns[8];
+        for (uint32_t i = 0; i < 4; i++) {
+            machine_random(&machines[i], &random, 8, "abc");
+            patterns[i] = machine_pattern(&machines[i]);
+            patterns[4 + i] = literal_of(&"abcABC"[random_below(&random, 5)],
+                                         1 + random_below(&random, 2), i & 1);
+        }
+        patterns[random_below(&random, 8)] = (vyre_pattern){0};
+        for (int grouping = VYRE_GROUPING_AUTO; grouping <= VYRE_GROUPING_PER_RULE; grouping++) {
+            for (uint32_t max_states = 8; max_states <= 512; max_states *= 4) {
+                vyre_catalogue_params params;
+                vyre_catalogue *catalogue = NULL;
+                vyre_catalogue_params_init(&params);
+                params.patterns = patterns;
+                params.pattern_count = 8;
+                params.grouping = (vyre_grouping)grouping;
+                params.max_states = max_states;
+                vyre_result result = vyre_catalogue_create(&params, &catalogue, NULL);
+                if (result != VYRE_OK) {
+                    assert_int_equal(grouping, VYRE_GROUPING_COMBINED);
+                    assert_int_equal(result, VYRE_ERROR_UNSUPPORTED_FEATURE);
+                    continue;
+                }
+                check_tables(catalogue);
+                vyre_catalogue_destroy(&catalogue);
+            }
+        }
+    }
+}
+
 /* The automaton of ".*ab" with states that nothing tells apart, and one that nothing reaches. */
 static void make_ab(machine *m)
 {
@@ -344,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_automata_find_the_same_in_every_grouping),
         cmocka_unit_test(test_automata_are_made_as_small_as_they_can_be),
         cmocka_unit_test(test_products_are_as_small_as_they_can_be),
+        cmocka_unit_test(test_tables_fit_each_other),
         cmocka_unit_test(test_patterns_of_one_language_share_an_automaton),
         cmocka_unit_test(test_bad_patterns_are_listed_and_the_others_found),
         cmocka_unit_test(test_rejections_say_how_they_are_mended),

@@ -6,6 +6,31 @@
 
 #include <stdlib.h>
 
+/* Words of 32 bits, in the order in which the device has them. */
+static void test_records_have_their_words(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(vyre_hit), 4 * VYRE_HIT_WORDS);
+    assert_int_equal(VYRE_HIT_WORDS, 4);
+    assert_int_equal(offsetof(vyre_hit, file), 0);
+    assert_int_equal(offsetof(vyre_hit, rule), 4);
+    assert_int_equal(offsetof(vyre_hit, layer), 8);
+    assert_int_equal(offsetof(vyre_hit, offset), 12);
+    assert_int_equal(sizeof(vyre_scan_segment), 16);
+    assert_int_equal(offsetof(vyre_scan_segment, scan_start), 4);
+    assert_int_equal(offsetof(vyre_scan_segment, emit_start), 8);
+    assert_int_equal(offsetof(vyre_scan_segment, emit_end), 12);
+    assert_int_equal(VYRE_FILE_METADATA_WORDS, 4);
+    assert_int_equal(VYRE_WORK_TRIPLE_WORDS, 3);
+    static const int words[] = {
+        VYRE_SCAN_HEAD,       VYRE_SCAN_QUEUE_LENGTH, VYRE_SCAN_HIT_HEAD, VYRE_SCAN_HIT_CAPACITY,
+        VYRE_SCAN_DONE_COUNT, VYRE_SCAN_RULE_COUNT,   VYRE_SCAN_WORDS};
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(words[i], i);
+    }
+    assert_int_equal(VYRE_MAX_HITS, 16 << 20);
+}
+
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
 /* Each byte of each file belongs to one segment, in order; each begins as far before as it may. */
@@ -199,6 +224,7 @@ static void test_segments_find_what_whole_files_have(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_records_have_their_words),
         cmocka_unit_test(test_segments_own_every_byte_once),
         cmocka_unit_test(test_segments_reach_the_end_of_what_32_bits_count),
         cmocka_unit_test(test_segments_beyond_the_capacity_are_counted),
