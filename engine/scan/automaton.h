@@ -58,17 +58,19 @@ typedef struct vy_shapes {
     uint32_t rule_count;
     uint32_t *slots; /* by hash: an automaton's index + 1; 0: free */
     uint32_t slot_count;
-    uint64_t size, max_size; /* bytes of all tables with their outputs; what they may have */
+    uint64_t size;                /* bytes of all tables with their outputs */
+    uint64_t max_size, max_total; /* that one may have; all of them */
 } vy_shapes;
 
 vyre_result vy_shapes_init(vy_shapes *shapes, const vyre_allocator *allocator, uint32_t rule_count,
-                           uint64_t max_size, vyre_diag *diag);
+                           uint64_t max_size, uint64_t max_total, vyre_diag *diag);
 void vy_shapes_finish(vy_shapes *shapes);
 /* Takes an automaton whose states have the output 0 or none, also on failure. Rules ascend. Errors:
  * UNSUPPORTED_FEATURE (max_size), OUT_OF_HOST_MEMORY. */
 vyre_result vy_shapes_add(vy_shapes *shapes, vy_automaton *automaton, uint32_t rule,
                           vyre_diag *diag);
-/* Puts the rules in the place of output 0 and moves the automata to the end of a list. */
+/* Looks for overlaps that are not known, puts the rules in the place of output 0 and moves the
+ * automata to the end of a list. */
 vyre_result vy_shapes_take(vy_shapes *shapes, vy_automata *out, vyre_diag *diag);
 
 /* ---- Literals (literals.c) ------------------------------------------------------------------- */
@@ -86,6 +88,43 @@ typedef struct vy_literal {
 vyre_result vy_literals_combine(const vyre_allocator *allocator, const vy_literal *literals,
                                 uint32_t count, uint32_t flags, uint64_t max_size,
                                 vy_automaton *out, vyre_diag *diag);
+
+/* ---- Automata (minimise.c, overlap.c) -------------------------------------------------------- */
+
+/* The smallest automaton that accepts where this one does, with output 0. Its states are numbered
+ * breadth-first and its classes by their first bytes: automata that accept the same come out the
+ * same. Tables are as vyre_pattern says, and checked: targets below state_count. The overlap is not
+ * looked for (VYRE_OVERLAP_NONE). Errors: OUT_OF_HOST_MEMORY. */
+vyre_result vy_automaton_make(const vyre_allocator *allocator, const uint32_t *transitions,
+                              const uint8_t *accepts, uint32_t state_count, vy_automaton *out,
+                              vyre_diag *diag);
+/* The smallest number of bytes after which the state is the same whatever it was before (of states
+ * that the start reaches, which all of them must be); VYRE_OVERLAP_NONE where there is none, or
+ * where more than 1,000,000 pairs of states would have to be looked at. */
+vyre_result vy_automaton_find_overlap(const vyre_allocator *allocator,
+                                      const vy_automaton *automaton, uint32_t *out_overlap,
+                                      vyre_diag *diag);
+
+/* ---- Products (product.c) -------------------------------------------------------------------- */
+
+typedef enum vy_product_fit { VY_PRODUCT_FITS, VY_PRODUCT_STATES, VY_PRODUCT_SIZE } vy_product_fit;
+
+/* One automaton that finds what two find. Where both are the smallest of their kind and have no
+ * rule in common so is it, and it has the form of vy_automaton_make: two of its states differ in a
+ * state of either, which some bytes tell apart by that one's rules. With more states than
+ * max_states, or more than max_size bytes, it is left empty and *out_fit says why. Errors:
+ * OUT_OF_HOST_MEMORY. */
+vyre_result vy_automaton_multiply(const vyre_allocator *allocator, const vy_automaton *a,
+                                  const vy_automaton *b, uint32_t max_states, uint64_t max_size,
+                                  vy_automaton *out, vy_product_fit *out_fit, vyre_diag *diag);
+
+/* ---- Groups (grouping.c) --------------------------------------------------------------------- */
+
+/* Combines automata without a rule in common: all of them into one, or as far as they fit.
+ * `grouping`: COMBINED or AUTO. Errors: UNSUPPORTED_FEATURE (COMBINED beyond max_states or
+ * max_size), OUT_OF_HOST_MEMORY. */
+vyre_result vy_automata_combine(vy_automata *automata, vyre_grouping grouping, uint32_t max_states,
+                                uint64_t max_size, vyre_diag *diag);
 
 struct vyre_catalogue {
     vyre_allocator allocator;

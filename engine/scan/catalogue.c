@@ -140,8 +140,10 @@ static vyre_result add_pattern(builder *b, uint32_t rule)
     if (p->literal) {
         return add_literal(b, p, rule);
     }
-    return vy_diag_set(b->diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                       "pattern %u is an automaton. Fix: give literals", (unsigned)rule);
+    vy_automaton automaton;
+    vyre_result result = vy_automaton_make(&b->catalogue->allocator, p->transitions, p->accepts,
+                                           p->state_count, &automaton, b->diag);
+    return result == VYRE_OK ? vy_shapes_add(&b->shapes, &automaton, rule, b->diag) : result;
 }
 
 static vyre_result combine_literals(builder *b)
@@ -238,8 +240,11 @@ static vyre_result finish_catalogue(builder *b)
 static vyre_result build(builder *b)
 {
     const vyre_allocator *allocator = &b->catalogue->allocator;
-    vyre_result result =
-        vy_shapes_init(&b->shapes, allocator, b->params.pattern_count, b->params.max_size, b->diag);
+    uint64_t max_size = b->params.max_size;
+    bool is_final = b->params.grouping == VYRE_GROUPING_PER_RULE;
+    /* What is combined may be smaller than its parts together, never than one of them. */
+    vyre_result result = vy_shapes_init(&b->shapes, allocator, b->params.pattern_count, max_size,
+                                        is_final ? max_size : UINT64_MAX, b->diag);
     for (uint32_t i = 0; result == VYRE_OK && i < b->params.pattern_count; i++) {
         result = add_pattern(b, i);
     }
@@ -248,6 +253,10 @@ static vyre_result build(builder *b)
     }
     if (result == VYRE_OK) {
         result = vy_shapes_take(&b->shapes, &b->automata, b->diag);
+    }
+    if (result == VYRE_OK && !is_final) {
+        result = vy_automata_combine(&b->automata, b->params.grouping, b->params.max_states,
+                                     max_size, b->diag);
     }
     if (result == VYRE_OK) {
         result = finish_catalogue(b);

@@ -81,7 +81,7 @@ static vyre_result add_node(trie *t, uint32_t first, uint32_t count, uint32_t la
                            VY_AUTOMATON_MAX_STATES);
     }
     if (t->node_count == t->node_capacity) {
-        size_t capacity = t->node_capacity ? 2 * t->node_capacity : 64;
+        size_t capacity = t->node_capacity ? 2 * t->node_capacity : 64; /* a power of 2 */
         node *nodes = vy_realloc(&t->allocator, t->nodes, t->node_capacity * sizeof *nodes,
                                  capacity * sizeof *nodes);
         if (!nodes) {

@@ -7,10 +7,12 @@
 #define NO_RULE UINT32_MAX
 
 vyre_result vy_shapes_init(vy_shapes *shapes, const vyre_allocator *allocator, uint32_t rule_count,
-                           uint64_t max_size, vyre_diag *diag)
+                           uint64_t max_size, uint64_t max_total, vyre_diag *diag)
 {
-    *shapes = (vy_shapes){
-        .automata = {.allocator = *allocator}, .rule_count = rule_count, .max_size = max_size};
+    *shapes = (vy_shapes){.automata = {.allocator = *allocator},
+                          .rule_count = rule_count,
+                          .max_size = max_size,
+                          .max_total = max_total};
     shapes->next_rule = vy_scan_alloc(allocator, rule_count, sizeof *shapes->next_rule);
     return shapes->next_rule ? VYRE_OK : vy_diag_no_memory(diag);
 }
@@ -110,13 +112,15 @@ vyre_result vy_shapes_add(vy_shapes *shapes, vy_automaton *automaton, uint32_t r
     uint32_t slot = find_slot(shapes, automaton), shape = shapes->slots[slot];
     uint64_t more =
         shape ? accept_count * (uint64_t)sizeof(uint32_t) : vy_automaton_size(automaton);
-    if (more > shapes->max_size - shapes->size) {
+    if (more > shapes->max_size || more > shapes->max_total - shapes->size) {
         vy_automaton_finish(automaton, allocator);
         return vy_scan_too_large(diag, shapes->max_size);
     }
     shapes->size += more;
     shapes->next_rule[rule] = NO_RULE;
     if (shape) {
+        vy_automaton *known = &shapes->automata.list[shape - 1];
+        known->overlap = automaton->overlap < known->overlap ? automaton->overlap : known->overlap;
         vy_automaton_finish(automaton, allocator);
         shapes->next_rule[shapes->last_rule[shape - 1]] = rule;
         shapes->last_rule[shape - 1] = rule;
@@ -142,7 +146,7 @@ static vyre_result give_rules(const vy_shapes *shapes, uint32_t shape, vyre_diag
         rule_count++;
     }
     uint64_t total = (uint64_t)accept_count * rule_count;
-    if (total > UINT32_MAX) {
+    if (total > UINT32_MAX || total * sizeof *a->outputs > shapes->max_size) {
         return vy_scan_too_large(diag, shapes->max_size);
     }
     uint32_t *outputs = vy_scan_alloc(allocator, (size_t)total, sizeof *outputs);
@@ -166,7 +170,12 @@ static vyre_result give_rules(const vy_shapes *shapes, uint32_t shape, vyre_diag
 vyre_result vy_shapes_take(vy_shapes *shapes, vy_automata *out, vyre_diag *diag)
 {
     for (uint32_t i = 0; i < shapes->automata.count; i++) {
-        vyre_result result = give_rules(shapes, i, diag);
+        vy_automaton *a = &shapes->automata.list[i];
+        vyre_result result = VYRE_OK;
+        if (a->overlap == VYRE_OVERLAP_NONE) {
+            result = vy_automaton_find_overlap(&out->allocator, a, &a->overlap, diag);
+        }
+        result = result == VYRE_OK ? give_rules(shapes, i, diag) : result;
         if (result != VYRE_OK) {
             return result;
         }

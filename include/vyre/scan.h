@@ -95,8 +95,9 @@ typedef struct vyre_catalogue_params {
     const vyre_pattern *patterns;    /* borrowed for the call */
     uint32_t pattern_count;
     vyre_grouping grouping;
-    /* States of one automaton that patterns given as automata are combined into; 0: 65,536.
-     * Literals are combined whatever their number, up to 2^24 states. */
+    /* States of one automaton that patterns given as automata are combined into, and of each of
+     * them as it is given; at most 2^24; 0: 65,536. Literals are combined whatever their number, up
+     * to 2^24 states. */
     uint32_t max_states;
     uint64_t max_size; /* bytes of all tables; 0: 1 GiB */
 } vyre_catalogue_params;
@@ -112,8 +113,9 @@ static inline void vyre_catalogue_params_init(vyre_catalogue_params *params)
 typedef struct vyre_catalogue vyre_catalogue;
 
 /* Needs no device. Patterns that cannot be taken are listed (vyre_catalogue_rejection) and found
- * nowhere; none at all is no error. Errors: INVALID_ARGUMENT (params), UNSUPPORTED_FEATURE (tables
- * beyond max_size; COMBINED beyond max_states), OUT_OF_HOST_MEMORY. Same patterns, same tables. */
+ * nowhere; none at all is no error. Errors: INVALID_ARGUMENT (params, flags of a pattern),
+ * UNSUPPORTED_FEATURE (tables beyond max_size; literals beyond 2^24 states; COMBINED beyond
+ * max_states), OUT_OF_HOST_MEMORY. Same patterns, same tables. */
 VYRE_API VYRE_CHECK vyre_result vyre_catalogue_create(const vyre_catalogue_params *params,
                                                       vyre_catalogue **out_catalogue,
                                                       vyre_diag *diag);

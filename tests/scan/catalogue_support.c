@@ -1,6 +1,8 @@
 /* Hits as lists, and the matcher that is plain enough to be believed. */
 #include "tests/scan/catalogue_support.h"
 
+#include "engine/scan/automaton.h"
+
 #include <stdlib.h>
 
 void hit_list_finish(hit_list *list)
@@ -44,6 +46,39 @@ void hit_list_print(const hit_list *got, const hit_list *wanted)
     }
 }
 
+static void check_automaton(const vy_automaton *a, uint32_t number, uint32_t *owners,
+                            uint32_t rule_count)
+{
+    assert_true(a->state_count > 0 && a->class_count > 0 && a->class_count <= 256);
+    for (uint32_t b = 0; b < 256; b++) {
+        assert_true(a->classes[b] < a->class_count);
+    }
+    for (size_t k = 0; k < (size_t)a->state_count * a->class_count; k++) {
+        assert_true(a->transitions[k] < a->state_count);
+    }
+    assert_int_equal(a->output_offsets[0], 0);
+    for (uint32_t s = 0; s < a->state_count; s++) {
+        uint32_t first = a->output_offsets[s], end = a->output_offsets[s + 1];
+        assert_true(first <= end);
+        for (uint32_t i = first; i < end; i++) {
+            assert_true(a->outputs[i] < rule_count);
+            assert_true(i == first || a->outputs[i - 1] < a->outputs[i]);
+            assert_true(owners[a->outputs[i]] == 0 || owners[a->outputs[i]] == number + 1);
+            owners[a->outputs[i]] = number + 1;
+        }
+    }
+}
+
+void check_tables(const vyre_catalogue *catalogue)
+{
+    uint32_t *owners = calloc(catalogue->rule_count + 1u, sizeof *owners);
+    assert_non_null(owners);
+    for (uint32_t i = 0; i < catalogue->automaton_count; i++) {
+        check_automaton(&catalogue->automata[i], i, owners, catalogue->rule_count);
+    }
+    free(owners);
+}
+
 vyre_catalogue *make_catalogue(const vyre_pattern *patterns, uint32_t count, vyre_grouping grouping)
 {
     vyre_catalogue_params params;
@@ -57,6 +92,7 @@ vyre_catalogue *make_catalogue(const vyre_pattern *patterns, uint32_t count, vyr
         fail_msg("%s", diag.message);
     }
     assert_non_null(catalogue);
+    check_tables(catalogue);
     return catalogue;
 }
 

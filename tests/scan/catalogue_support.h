@@ -37,7 +37,10 @@ static inline vyre_pattern literal_text(const char *text)
     return literal_of(text, strlen(text), 0);
 }
 
-/* All must be fine; the caller destroys it. */
+/* Every entry of its tables is in its bounds: classes, targets, offsets of outputs, rules, which
+ * ascend and are in one automaton alone. */
+void check_tables(const vyre_catalogue *catalogue);
+/* All must be fine, and its tables checked; the caller destroys it. */
 vyre_catalogue *make_catalogue(const vyre_pattern *patterns, uint32_t count,
                                vyre_grouping grouping);
 vyre_catalogue_info info_of(const vyre_catalogue *catalogue);
