@@ -21,7 +21,9 @@ static const char *const names[BENCH_KERNELS] = {
     [BENCH_KERNEL_APPEND] = "append, the odd ones",
     [BENCH_KERNEL_SORT] = "radix sort of pairs",
     [BENCH_KERNEL_SPMV] = "sparse matrix, 16 a row",
+    [BENCH_KERNEL_SPMV_BAND] = "banded matrix, 16 a row",
     [BENCH_KERNEL_PRODUCTS] = "products of a sparse matrix's values",
+    [BENCH_KERNEL_PRODUCTS_BAND] = "products of a banded matrix's values",
     [BENCH_KERNEL_MATMUL] = "matrix product, f32",
 };
 
