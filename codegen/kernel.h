@@ -91,9 +91,10 @@ typedef struct vy_kernel_coarse {
     const uint32_t *elements; /* by segment: that an invocation does, 1 or more, of which neighbours
                                  may be accessed at once; NULL: there are no such words */
     uint64_t streams;         /* bindings whose addresses must be multiples of 16 bytes */
+    uint32_t shared;          /* bytes of workgroup memory that a segment needs, at most */
 } vy_kernel_coarse;
-/* Of the variant with that interface and is_joined; both have the same of them. Compiled on first
- * use as vy_kernel_variant. Thread-safety: safe. */
+/* Of the variant with that interface and is_joined; both have the same of them, but for `shared`.
+ * Compiled on first use as vy_kernel_variant. Thread-safety: safe. */
 vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, bool is_joined,
                               vy_kernel_coarse *out_coarse, vyre_diag *diag);
 /* Why the program cannot run as one workgroup's module, in words for an error: NULL, it can. */

@@ -651,6 +651,8 @@ static void describe_coarse(const compiler *c, vy_word_set *set)
     for (uint32_t i = 0; elements && i < count; i++) {
         elements[i] = c->coarse[i].elements ? c->coarse[i].elements : 1;
         set->coarse.streams |= c->coarse[i].streams;
+        uint32_t shared = c->coarse[i].shared;
+        set->coarse.shared = shared > set->coarse.shared ? shared : set->coarse.shared;
     }
     set->coarse.elements = elements;
 }

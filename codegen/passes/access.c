@@ -38,6 +38,7 @@ static void add_ins(const vy_ssa *ssa, vy_access *access, const vy_ins *ins)
         break;
     case VY_SSA_STORE:
     case VY_SSA_STORE_WIDE:
+    case VY_SSA_UNSTAGE:
         add_buffer(ssa, access, ins, false, true, false);
         break;
     case VY_SSA_ATOMIC:

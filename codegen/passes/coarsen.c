@@ -160,6 +160,12 @@ static void copy_instruction(vy_coarsener *c, uint32_t b, uint32_t index, const 
     if (copy->element != UINT32_MAX) {
         role = (vy_coarse_role)c->plan->roles[index];
     }
+    if (role == VY_COARSE_PLAIN && c->is_staged && index == c->plan->staged_store) {
+        vy_ins stage = {
+            .op = VY_SSA_STAGE, .ref = ins.ref, .arg = {c->plan->staged_atomic, ins.arg[1]}};
+        (void)vy_make_copy(c, c->blocks[b], stage);
+        return;
+    }
     if (role == VY_COARSE_PLAIN) {
         c->values[index] = copy_plain(c, c->blocks[b], ins);
         return;
@@ -295,8 +301,13 @@ static uint32_t make_wide(vy_coarsener *c, uint32_t before)
 {
     const vy_coarse_plan *plan = c->plan;
     uint32_t elements = plan->rounds * plan->lanes;
-    before = vy_make_group_begin(c, before);
+    if (!c->is_staged) {
+        before = vy_make_group_begin(c, before);
+    }
     begin_wide(c, before);
+    if (c->is_staged) { /* what is loaded comes while they wait */
+        before = vy_make_group_begin(c, before);
+    }
     for (uint32_t e = 0; plan->is_front && e < elements && !c->ssa->arena->failed; e++) {
         vy_body_copy copy = begin_copy(c, before, e, 0);
         vy_make_front(c, before, &copy);
@@ -316,6 +327,12 @@ static uint32_t make_wide(vy_coarsener *c, uint32_t before)
                 store_wide(c, before, b, r);
             }
         }
+    }
+    if (c->is_staged) {
+        const vy_ins *store = &c->from->ins.data[plan->staged_store];
+        vy_ins unstage = {.op = VY_SSA_UNSTAGE, .ref = store->ref, .loc = store->loc};
+        unstage.bits = plan->staged_offset;
+        (void)vy_ssa_append(c->ssa, before, unstage);
     }
     return vy_make_joined(c, before, false);
 }
@@ -446,15 +463,49 @@ static uint32_t begin_entry(vy_coarsener *c)
     return vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
 }
 
+/* Whether all of the workgroup is here and what it may append has room. */
+static uint32_t make_has_stage(vy_coarsener *c)
+{
+    uint32_t most = VY_COARSE_STAGE / (c->plan->rounds * c->plan->lanes);
+    uint32_t size = make_builtin(c, VYRE_BUILTIN_GROUP_SIZE_X);
+    most = vy_make_number(c, most);
+    uint32_t has_room = vy_make(c, 1, VYRE_OP_LE, VYRE_TYPE_BOOL, size, most);
+    return vy_make(c, 1, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, c->has_group, has_room);
+}
+
+/* Where all of the workgroup is here, what it appends is staged. Returns the block for the others;
+ * both come to `merge`. */
+static uint32_t make_staged(vy_coarsener *c, uint32_t entry, uint32_t merge)
+{
+    uint32_t staged = vy_make_block(c), others = vy_make_block(c);
+    if (c->ssa->arena->failed) {
+        return entry;
+    }
+    vy_make_branch(c, entry, make_has_stage(c), staged, others);
+    vy_make_merge(c, entry, merge);
+    vy_make_begin(c, staged);
+    c->from = &c->plan->form;
+    c->is_staged = true;
+    uint32_t *values = c->values;
+    vy_make_jump(c, make_wide(c, staged), merge);
+    c->values = values;
+    c->is_staged = false;
+    vy_make_begin(c, others);
+    return others;
+}
+
 static void coarsen(vy_coarsener *c, const vy_ssa *segment)
 {
     uint32_t entry = vy_make_block(c), wide = vy_make_block(c), single = vy_make_block(c);
-    uint32_t merge = vy_make_block(c);
+    uint32_t merge = vy_make_block(c), all = c->plan->staged_store ? vy_make_block(c) : 0;
     if (!merge) {
         return;
     }
     vy_make_begin(c, entry);
     uint32_t is_whole = begin_entry(c);
+    if (all) {
+        entry = make_staged(c, entry, all);
+    }
     vy_make_branch(c, entry, is_whole, wide, single);
     vy_make_merge(c, entry, merge);
     vy_make_begin(c, wide);
@@ -466,7 +517,11 @@ static void coarsen(vy_coarsener *c, const vy_ssa *segment)
     c->values = values;
     vy_make_jump(c, make_one_by_one(c, single), merge);
     vy_make_begin(c, merge);
-    c->ssa->blocks.data[merge].end = VY_END_RETURN;
+    if (all) {
+        vy_make_jump(c, merge, all);
+        vy_make_begin(c, all);
+    }
+    c->ssa->blocks.data[all ? all : merge].end = VY_END_RETURN;
 }
 
 bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
@@ -511,5 +566,10 @@ bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
     out_coarse->elements = plan.rounds * plan.lanes;
     out_coarse->streams = plan.streams;
     out_coarse->is_joined = plan.group_count > 0;
+    out_coarse->shared = plan.group_count * (uint32_t)sizeof(uint32_t);
+    if (plan.staged_store) { /* words for the others' way, too, and for how many */
+        out_coarse->shared +=
+            out_coarse->shared + (VY_COARSE_STAGE + 1) * (uint32_t)sizeof(uint32_t);
+    }
     return true;
 }

@@ -10,6 +10,7 @@ typedef struct vy_coarse {
     uint32_t elements; /* that an invocation does; 0: the segment is as it was */
     uint64_t streams;  /* bindings whose first element must lie at a multiple of 16 bytes */
     bool is_joined;    /* atomics of a workgroup are one; only where that was asked for */
+    uint32_t shared;   /* bytes of the workgroup's memory that it needs */
 } vy_coarse;
 
 /* After all passes. Changes the segment where that can pay and keeps what it does; says how. Where

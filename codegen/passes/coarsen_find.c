@@ -447,6 +447,86 @@ static void find_groups(finder *f)
     }
 }
 
+/* How often a value is used. */
+static uint32_t count_uses(const vy_ssa *ssa, uint32_t value)
+{
+    uint32_t uses = 0;
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            const vy_ins *ins = &ssa->ins.data[i];
+            uint32_t count = vy_ssa_operand_count(ins);
+            for (uint32_t a = 0; a < count; a++) {
+                uses += ins->arg[a] == value;
+            }
+            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
+                uses += ssa->phi_edges.data[ins->arg[0] + e].value == value;
+            }
+        }
+        uses += ssa->blocks.data[b].cond == value;
+    }
+    return uses;
+}
+
+/* Of a store's index that is the old value of an atomic, and a number: that atomic, 0 where it is
+ * something else. */
+static uint32_t taken_place(const vy_ssa *ssa, uint32_t index, uint32_t *out_offset)
+{
+    const vy_ins *ins = &ssa->ins.data[index];
+    *out_offset = 0;
+    if (ins->op == VYRE_OP_ADD || ins->op == VYRE_OP_SUB) {
+        uint32_t literal = ssa->ins.data[ins->arg[0]].op == VYRE_OP_LITERAL ? 0u : 1u;
+        uint32_t bits = (uint32_t)ssa->ins.data[ins->arg[literal]].bits;
+        bool is_number = ssa->ins.data[ins->arg[literal]].op == VYRE_OP_LITERAL &&
+                         (literal || ins->op == VYRE_OP_ADD) && count_uses(ssa, index) == 1;
+        *out_offset = ins->op == VYRE_OP_SUB ? 0u - bits : bits;
+        index = is_number ? ins->arg[!literal] : 0;
+    }
+    bool is_taken = ssa->ins.data[index].op == VY_SSA_ATOMIC && count_uses(ssa, index) == 1;
+    return is_taken ? index : 0;
+}
+
+/* Whether a store leaves a word at the place that an atomic has taken for it, and nobody else asks
+ * for that place or touches that buffer; so it may be done when all of the workgroup have taken
+ * theirs. */
+static bool is_append(finder *f, uint32_t index)
+{
+    vy_coarse_plan *plan = f->plan;
+    const vy_ins *ins = &f->ssa->ins.data[index];
+    if (ins->op != VY_SSA_STORE || plan->roles[index] != VY_COARSE_PLAIN) {
+        return false;
+    }
+    uint32_t atomic = taken_place(f->ssa, ins->arg[0], &plan->staged_offset);
+    if (!atomic || plan->roles[atomic] != VY_COARSE_RETURNS ||
+        f->ssa->ins.data[atomic].block != ins->block) {
+        return false;
+    }
+    const vy_coarse_join *join = &plan->joins[plan->join_of[atomic]];
+    const buffer_use *use = &f->uses[ins->ref];
+    uint32_t size = vyre_type_size((vyre_type)f->ssa->program->buffers.data[ins->ref].type);
+    plan->staged_atomic = atomic;
+    return join->is_group && join->is_ranked && join->most == 1 && join->type == VYRE_TYPE_U32 &&
+           join->atomic == VYRE_ATOMIC_ADD && size == sizeof(uint32_t) && use->other_stores == 1 &&
+           !use->stores && !use->loads && !use->other_loads && !use->atomics &&
+           ins->ref != f->ssa->program->until;
+}
+
+/* Of one join, of the size that the workgroup has if nobody says another. */
+static void find_stage(finder *f)
+{
+    vy_coarse_plan *plan = f->plan;
+    const vy_ssa *ssa = f->ssa;
+    uint64_t most = (uint64_t)ssa->program->workgroup[0] * plan->rounds * plan->lanes;
+    for (uint32_t b = 1; b < ssa->blocks.count && most <= VY_COARSE_STAGE; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            if (is_append(f, i)) {
+                plan->staged_store = i;
+                plan->staged_join = plan->join_of[plan->staged_atomic];
+                return;
+            }
+        }
+    }
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static uint32_t places_of(uint32_t power)
@@ -523,6 +603,7 @@ static bool find(finder *f, uint32_t instructions)
     }
     plan->lane_shift = places_of(plan->lanes);
     plan->round_shift = places_of(plan->rounds);
+    find_stage(f);
     return true;
 }
 

@@ -24,6 +24,8 @@ typedef struct vy_coarsener {
     /* In the entry block: T, and for each round the number of a block and of its first element;
      * whether all blocks of all invocations of the workgroup may be done as a whole. */
     uint32_t count, rounds[VY_COARSE_MOST], firsts[VY_COARSE_MOST], has_group;
+    bool is_staged; /* it is known that all of the workgroup is here, and what it appends is staged
+                     */
 } vy_coarsener;
 
 /* A copy of the body. */

@@ -16,6 +16,12 @@
 #define VY_COARSE_ROUNDS       32u
 #define VY_COARSE_MOST_RETURNS 16u
 
+/* Words of the workgroup's memory, where what its elements append is put together before it is
+ * stored. 0: nowhere. */
+#ifndef VY_COARSE_STAGE
+#define VY_COARSE_STAGE 4096u
+#endif
+
 typedef enum vy_coarse_role {
     VY_COARSE_PLAIN,   /* copied for every element */
     VY_COARSE_LOAD,    /* at gid.x, and part of a wide one */
@@ -57,6 +63,9 @@ typedef struct vy_coarse_plan {
     uint32_t *store_of; /* by buffer: a store, where the last one's value is stored wide; or 0 */
     vy_coarse_join joins[VY_COARSE_JOINS];
     uint32_t join_count, group_count; /* group_count: of the workgroup's */
+    /* The store of what is appended at the places of one join, 0: none is staged; which join; the
+     * atomic that takes its place, and what is added to that. */
+    uint32_t staged_store, staged_join, staged_atomic, staged_offset;
     /* Where atomics return: what all elements do before, without control flow. */
     bool *is_front;      /* by instruction */
     bool *is_asked;      /* by block: whether the element comes there */

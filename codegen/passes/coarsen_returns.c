@@ -74,13 +74,19 @@ static uint32_t put_group_atomic(vy_coarsener *c, uint32_t block, uint32_t j)
     if (!join->is_group) {
         return put_atomic(c, block, j);
     }
+    vy_ins atomic = atomic_of(c, j);
+    atomic.bits |= VY_JOIN_GROUP | (is_always(join) ? 0 : VY_JOIN_SKIPS);
+    atomic.bits |= (uint64_t)join->word << VY_JOIN_WORD;
+    if (c->is_staged) {
+        atomic.bits |= j == c->plan->staged_join ? VY_JOIN_STAGED : 0;
+        uint32_t found = vy_ssa_append(c->ssa, block, atomic);
+        c->joined[j] = join->returns ? found : c->joined[j];
+        return block;
+    }
     uint32_t all = vy_make_block(c), some = vy_make_block(c), merge = vy_make_block(c);
     if (c->ssa->arena->failed) {
         return block;
     }
-    vy_ins atomic = atomic_of(c, j);
-    atomic.bits |= VY_JOIN_GROUP | (is_always(join) ? 0 : VY_JOIN_SKIPS);
-    atomic.bits |= (uint64_t)join->word << VY_JOIN_WORD;
     vy_make_branch(c, block, c->has_group, all, some);
     vy_make_merge(c, block, merge);
     vy_make_begin(c, all);
@@ -106,6 +112,10 @@ uint32_t vy_make_group_begin(vy_coarsener *c, uint32_t block)
         }
     }
     if (!begin.ref) {
+        return block;
+    }
+    if (c->is_staged) {
+        (void)vy_ssa_append(c->ssa, block, begin);
         return block;
     }
     uint32_t all = vy_make_block(c), merge = vy_make_block(c);

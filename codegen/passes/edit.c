@@ -156,6 +156,7 @@ uint32_t vy_ssa_own_operand_count(const vy_ins *ins)
     case VY_SSA_SPILL_LOAD:
     case VY_SSA_IS_ELEMENT:
     case VY_SSA_ELEMENTS:
+    case VY_SSA_UNSTAGE:
         return 0;
     case VY_SSA_RECORD:
         return ins->arg[0] ? 2 : 0;
@@ -170,6 +171,7 @@ uint32_t vy_ssa_own_operand_count(const vy_ins *ins)
     case VY_SSA_STORE:
     case VY_SSA_ARRAY_STORE:
     case VY_SSA_STORE_WIDE:
+    case VY_SSA_STAGE:
         return 2;
     case VY_SSA_PACK:
         return ins->arg[3] ? 4 : ins->arg[1] ? 2 : 1;
@@ -245,6 +247,8 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     case VY_SSA_SPILL_STORE:
     case VY_SSA_RECORD:
     case VY_SSA_GROUP_BEGIN:
+    case VY_SSA_STAGE:
+    case VY_SSA_UNSTAGE:
         return true;
     default:
         return false;

@@ -17,8 +17,14 @@ static bool is_integer(const vy_ins *ins)
 static uint32_t zeros_in(uint64_t bits)
 {
     uint32_t count = 0;
-    while (count < MAX_ZEROS && !(bits >> count & 1)) {
-        count++;
+    if (!bits) {
+        return MAX_ZEROS;
+    }
+    for (uint32_t half = MAX_ZEROS / 2; half; half /= 2) {
+        if (!(bits << (MAX_ZEROS - half))) {
+            bits >>= half;
+            count += half;
+        }
     }
     return count;
 }
@@ -86,10 +92,11 @@ static uint32_t zeros_of(const vy_ssa *ssa, const uint8_t *zeros, const vy_ins *
     }
 }
 
-/* Lowers what is taken for known; whether it was right already. */
+/* Lowers what is taken for known; whether it was right already, or nothing was read before it was
+ * found, since nothing is repeated. */
 static bool is_settled(const vy_ssa *ssa, uint8_t *zeros, bool has_phis)
 {
-    bool is_same = true;
+    bool is_same = true, has_loop = false;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             const vy_ins *ins = &ssa->ins.data[i];
@@ -98,8 +105,9 @@ static bool is_settled(const vy_ssa *ssa, uint8_t *zeros, bool has_phis)
             is_same = is_same && count == zeros[i];
             zeros[i] = (uint8_t)count;
         }
+        has_loop = has_loop || ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP;
     }
-    return is_same;
+    return is_same || !has_loop;
 }
 
 uint8_t *vy_ssa_low_zeros(const vy_ssa *ssa)

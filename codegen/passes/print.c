@@ -2,10 +2,11 @@
 #include "codegen/passes/edit.h"
 
 static const char *const own_names[] = {
-    "phi",        "host_index",  "store",      "atomic",      "barrier",     "array_zero",
-    "array_load", "array_store", "spill_load", "spill_store", "record",      "canonical_nan",
-    "component",  "compose",     "subgroup",   "is_element",  "elements",    "load_wide",
-    "store_wide", "unpack",      "rank",       "pack",        "group_begin",
+    "phi",        "host_index",    "store",       "atomic",     "barrier",
+    "array_zero", "array_load",    "array_store", "spill_load", "spill_store",
+    "record",     "canonical_nan", "component",   "compose",    "subgroup",
+    "is_element", "elements",      "load_wide",   "store_wide", "unpack",
+    "rank",       "pack",          "group_begin", "stage",      "unstage",
 };
 
 static void print_lower(vy_text *out, const char *name)
@@ -69,6 +70,8 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     case VY_SSA_STORE_WIDE:
     case VY_SSA_UNPACK:
     case VY_SSA_PACK:
+    case VY_SSA_STAGE:
+    case VY_SSA_UNSTAGE:
         name = buffer_name(ssa, ins->ref);
         break;
     case VY_SSA_ARRAY_ZERO:
@@ -87,12 +90,14 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
         return;
     }
     vy_text_printf(out, " %s", name ? name : "?");
-    if ((ins->op == VYRE_OP_PARAM || ins->op == VY_SSA_UNPACK || ins->op == VY_SSA_PACK) &&
+    if ((ins->op == VYRE_OP_PARAM || ins->op == VY_SSA_UNPACK || ins->op == VY_SSA_PACK ||
+         ins->op == VY_SSA_UNSTAGE) &&
         ins->bits) {
         vy_text_printf(out, " %u", (unsigned)ins->bits);
     }
     if (ins->op == VY_SSA_ATOMIC && (ins->bits & VY_JOIN_GROUP)) {
-        vy_text_printf(out, " group %u", (unsigned)(ins->bits >> VY_JOIN_WORD));
+        vy_text_printf(out, " group %u%s", (unsigned)(ins->bits >> VY_JOIN_WORD),
+                       ins->bits & VY_JOIN_STAGED ? " staged" : "");
     }
 }
 

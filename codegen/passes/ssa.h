@@ -44,6 +44,10 @@ typedef enum vy_ssa_op {
                     word of number `bits` */
     VY_SSA_GROUP_BEGIN, /* the whole workgroup comes here, and waits: words 0 to ref - 1, which all
                            of it sees, are arg0, arg1, ... */
+    VY_SSA_STAGE,   /* a word of the workgroup's, at place arg0: arg1, an element of buffer ref */
+    VY_SSA_UNSTAGE, /* the whole workgroup comes here, and waits: what was staged, as many as its
+                       staged atomic has added, is stored to buffer ref from what that found, and
+                           `bits`, on */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -69,10 +73,12 @@ typedef struct vy_ins {
 /* How an atomic is joined, in coarse segments. Ranked: within the subgroup, and all lanes that are
  * here want what the first one finds. Group: the whole workgroup comes here once, and one
  * invocation acts for it; the operands meet in a word of GROUP_BEGIN's, whose number stands above.
- * Skips: no atomic where they leave that word as it began; what is found then is any value. */
+ * Skips: no atomic where they leave that word as it began; what is found then is any value. Staged:
+ * what is found counts from what the workgroup's atomic finds, which none waits for but UNSTAGE. */
 #define VY_JOIN_RANKED 1u
 #define VY_JOIN_GROUP  2u
 #define VY_JOIN_SKIPS  4u
+#define VY_JOIN_STAGED 8u
 #define VY_JOIN_WORD   8u /* places that the number is shifted by */
 
 typedef struct vy_phi_edge {

@@ -562,6 +562,20 @@ static bool group_agrees(const verifier *v, const vy_ins *ins)
     return agrees;
 }
 
+/* Elements of a word each. */
+static bool stage_agrees(const verifier *v, const vy_ins *ins)
+{
+    const vyre_program *program = v->ssa->program;
+    if (!ins->ref || ins->ref >= program->buffers.count || ins->type != VYRE_TYPE_VOID) {
+        return false;
+    }
+    const vy_buffer *buffer = &program->buffers.data[ins->ref];
+    bool agrees =
+        buffer->mode != VYRE_BUFFER_SHARED && vyre_type_size((vyre_type)buffer->type) == 4;
+    return agrees && (ins->op == VY_SSA_UNSTAGE || (type_of(v, ins->arg[0]) == VYRE_TYPE_U32 &&
+                                                    type_of(v, ins->arg[1]) == buffer->type));
+}
+
 static bool array_agrees(const verifier *v, const vy_ins *ins)
 {
     if (ins->ref == 0 || ins->ref >= v->ssa->arrays.count) {
@@ -632,6 +646,9 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
         return ins->type == VYRE_TYPE_U32;
     case VY_SSA_GROUP_BEGIN:
         return group_agrees(v, ins);
+    case VY_SSA_STAGE:
+    case VY_SSA_UNSTAGE:
+        return stage_agrees(v, ins);
     case VY_SSA_RANK:
         return ins->type == VYRE_TYPE_U32X2 && all_like(v, ins, 0, VYRE_TYPE_BOOL);
     case VY_SSA_ARRAY_ZERO:

@@ -349,9 +349,35 @@ static bool apply(widener *w, uint64_t *out_streams)
     return vy_pass_dce(ssa, NULL);
 }
 
+/* Whether a block loads from a buffer, or stores to it, more than once: others have no neighbours.
+ */
+static bool may_join(const vy_ssa *ssa)
+{
+    uint32_t buffers = ssa->program->buffers.count;
+    uint32_t *seen = vy_arena_alloc(ssa->scratch, 2 * (size_t)buffers, sizeof *seen);
+    for (uint32_t b = 1; seen && b < ssa->blocks.count; b++) {
+        for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
+            const vy_ins *ins = &ssa->ins.data[i];
+            if (ins->op != VYRE_OP_LOAD && ins->op != VY_SSA_STORE) {
+                continue;
+            }
+            uint32_t *in_block = &seen[2 * ins->ref + (ins->op == VY_SSA_STORE)];
+            if (*in_block == b && ssa->program->buffers.data[ins->ref].mode != VYRE_BUFFER_SHARED) {
+                return true;
+            }
+            *in_block = b;
+        }
+    }
+    return false;
+}
+
 static bool find(widener *w, vy_ssa *ssa)
 {
-    *w = (widener){.ssa = ssa, .zeros = vy_ssa_low_zeros(ssa)};
+    *w = (widener){.ssa = ssa};
+    if (!may_join(ssa)) {
+        return !ssa->scratch->failed;
+    }
+    w->zeros = vy_ssa_low_zeros(ssa);
     for (uint32_t b = 1; w->zeros && b < ssa->blocks.count; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             visit(w, i);

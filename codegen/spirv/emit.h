@@ -249,6 +249,8 @@ struct vy_emitter {
     uint32_t group_size[3];                   /* constants */
     uint32_t zero_sums;                       /* VY_SPEC_ZERO_SUMS, made when first needed */
     uint32_t group_words[4], group_begins[4]; /* of VY_SSA_GROUP_BEGIN: variables; their values */
+    /* Variables of what is staged: its words, how many they are, and where the first one goes. */
+    uint32_t stage, stage_total, stage_first;
     uint32_t param_block, push_block;         /* variables */
     uint32_t param_veil;                      /* in the body: see emit_input.c */
     uint32_t buffer_blocks[VY_CELL_COUNT][3]; /* read only, written, coherent */
@@ -420,7 +422,14 @@ uint32_t vy_emit_coarse_count(vy_emitter *emitter, uint32_t elements);
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
 void vy_emit_barrier(vy_emitter *emitter);
 void vy_emit_group_begin(vy_emitter *emitter, const vy_ins *ins);
+/* All of the workgroup, for what is in its memory. */
+void vy_emit_wait_for_group(vy_emitter *emitter);
 uint32_t vy_emit_device_scope(vy_emitter *emitter);
+
+/* emit_stage.c: VY_SSA_STAGE, VY_SSA_UNSTAGE; the variable that tells how many are staged. */
+void vy_emit_stage(vy_emitter *emitter, const vy_ins *ins);
+void vy_emit_unstage(vy_emitter *emitter, const vy_ins *ins);
+uint32_t vy_emit_stage_total(vy_emitter *emitter);
 
 /* emit_aggregate.c. First, which atomics are done once for each subgroup (false: out of memory);
  * whether one is; then that: `act` does it with the joined operand and gives the old value, in one

@@ -213,7 +213,7 @@ static uint32_t act_in_bounds(vy_emitter *emitter, const vy_ins *ins, const uint
 /* ---- One for the workgroup ------------------------------------------------------------------- */
 
 /* Nothing but the workgroup's own words passes from one to another. */
-static void wait_for_group(vy_emitter *emitter)
+void vy_emit_wait_for_group(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
     uint32_t scope = vy_const_u32(m, SpvScopeWorkgroup);
@@ -256,7 +256,7 @@ void vy_emit_group_begin(vy_emitter *emitter, const vy_ins *ins)
         vy_emit_store_word(emitter, word, emitter->group_begins[i], emitter->target->shared_access);
     }
     end_if(emitter, merge);
-    wait_for_group(emitter);
+    vy_emit_wait_for_group(emitter);
 }
 
 /* In one invocation: the atomic of what has met in the word. That is left to be the old value. */
@@ -265,6 +265,10 @@ static void act_for_group(vy_emitter *emitter, const vy_ins *ins, uint32_t numbe
     vy_module *m = &emitter->module;
     uint32_t word = emitter->group_words[number], access = emitter->target->shared_access;
     uint32_t total = vy_emit_load_word(emitter, word, access), merge = 0;
+    if (ins->bits & VY_JOIN_STAGED) {
+        vy_emit_store_word(emitter, vy_emit_stage_total(emitter), total, access);
+        emitter->stage_first = word;
+    }
     if (ins->bits & VY_JOIN_SKIPS) {
         merge = begin_if(emitter, vy_b2(m, SpvOpINotEqual, total, emitter->group_begins[number]));
     }
@@ -296,14 +300,14 @@ static uint32_t act_by_group(vy_emitter *emitter, const vy_ins *ins, uint32_t x)
     vy_atomic_place place = {.pointer = word, .scope = vy_const_u32(m, SpvScopeWorkgroup)};
     place.semantics = place.unequal = vy_const_u32(m, SpvMemorySemanticsMaskNone);
     uint32_t found = vy_emit_aggregated(emitter, ins, x, modify, &place);
-    wait_for_group(emitter);
+    vy_emit_wait_for_group(emitter);
     uint32_t merge = begin_if(emitter, is_first_of_group(emitter));
     act_for_group(emitter, ins, number, found != 0);
     end_if(emitter, merge);
-    if (!found) {
-        return 0;
+    if (!found || ins->bits & VY_JOIN_STAGED) {
+        return found;
     }
-    wait_for_group(emitter);
+    vy_emit_wait_for_group(emitter);
     uint32_t first = vy_emit_load_word(emitter, word, emitter->target->shared_access);
     return vy_u2(m, SpvOpIAdd, first, found); /* sums alone have old values */
 }

@@ -160,6 +160,7 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins)
                vy_emit_is_aggregated(emitter, ins);
     case VY_SSA_ARRAY_ZERO:
     case VY_SSA_GROUP_BEGIN:
+    case VY_SSA_UNSTAGE:
         return true;
     case VY_SSA_SUBGROUP:
         return vy_emit_subgroup_splits(emitter, ins);
@@ -268,6 +269,8 @@ static bool has_reference(const vy_emitter *emitter, const vy_ins *ins)
     case VY_SSA_STORE_WIDE:
     case VY_SSA_UNPACK:
     case VY_SSA_PACK:
+    case VY_SSA_STAGE:
+    case VY_SSA_UNSTAGE:
         return ins->ref > 0 && ins->ref < program->buffers.count &&
                (program->buffers.data[ins->ref].mode == VYRE_BUFFER_SHARED ||
                 program->buffers.data[ins->ref].binding < program->binding_count);
@@ -345,6 +348,12 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return 0;
     case VY_SSA_GROUP_BEGIN:
         vy_emit_group_begin(emitter, ins);
+        return 0;
+    case VY_SSA_STAGE:
+        vy_emit_stage(emitter, ins);
+        return 0;
+    case VY_SSA_UNSTAGE:
+        vy_emit_unstage(emitter, ins);
         return 0;
     case VY_SSA_ARRAY_ZERO:
         vy_emit_array_zero(emitter, ins);

@@ -77,7 +77,8 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
     }
     vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface,
                                          vy_device_joins_coarse(p->device), &coarse, diag);
-    if (code != VYRE_OK || !coarse.elements || !is_aligned(p, job, coarse.streams)) {
+    if (code != VYRE_OK || !coarse.elements || !is_aligned(p, job, coarse.streams) ||
+        coarse.shared > p->device->snapshot.info.max_shared_size) {
         return code;
     }
     if (is_plain || !has_several(p, &coarse)) {

@@ -228,7 +228,7 @@ static uint32_t size_of(uint32_t elements, uint32_t workgroup, uint32_t groups, 
     return n > MOST ? MOST : n > 0 ? (uint32_t)n : 1;
 }
 
-static const uint32_t workgroups[] = {1, 2, 8, 33, 64, 100, 128};
+static const uint32_t workgroups[] = {1, 2, 8, 33, 64, 100, 128, 256, 300};
 
 static void test_sums_of_workgroups_are_those_of_elements(void **state)
 {
@@ -312,6 +312,9 @@ static void test_workgroups_append_every_element_once(void **state)
         /* From both ends. */
         "if v % 4 == 3 { let o = atomic_add(k[0], 1)  y[o - 0x0f0f0f0f] = v } else {\n"
         "let o = atomic_sub(n[2], 1i)  y[len(y) - 1 - u32(2000i - o)] = v }\n",
+        /* The last ones have no place; the first ones. */
+        "if v % 3 != 1 { let o = atomic_add(k[0], 1)  y[o - 0x0f0f0f0f + 900] = 7 }\n",
+        "if v % 3 != 1 { let o = atomic_add(k[0], 1)  y[o - 0x0f0f0f0f - 40] = 9 }\n",
     };
     for (uint32_t i = 0; i < VY_COUNT_OF(bodies) * 4; i++) {
         given g = {.head = HEAD,
@@ -335,6 +338,33 @@ static void test_workgroups_append_every_element_once(void **state)
             }
         }
         engine_release(&p);
+    }
+}
+
+/* What is staged needs more of the workgroup's memory than such a device has. */
+static void test_little_workgroup_memory_keeps_one_element(void **state)
+{
+    const machine *m = *state;
+    NEED_OPEN(m->device);
+    uint32_t *size = &m->device->snapshot.info.max_shared_size, old = *size;
+    given g = {.head = HEAD,
+               .body = "if v % 3 == 1 { let o = atomic_add(k[0], 1)  y[o - 0x0f0f0f0f] = v }\n",
+               .target = VYRE_TARGET_VULKAN_1_3,
+               .workgroup = {64, 1, 1},
+               .n = 5000};
+    for (uint32_t i = 0; i < 2; i++) {
+        *size = i ? 16384 : old;
+        engine_program p = build(m, &g);
+        cells got, wanted;
+        interpret(m, &g, &wanted);
+        bool is_coarse = dispatch(m, &g, &p, &got);
+        engine_release(&p);
+        *size = old;
+        assert_int_equal(is_coarse, !(i && vy_device_joins_coarse(m->device)));
+        assert_memory_equal(&got, &wanted, sizeof got);
+        qsort(m->y, g.n, sizeof *m->y, compare_words);
+        qsort(m->model, g.n, sizeof *m->model, compare_words);
+        assert_memory_equal(m->y, m->model, g.n * sizeof *m->y);
     }
 }
 
@@ -407,6 +437,8 @@ int main(int argc, char **argv)
                                         close_machine),
         cmocka_unit_test_setup_teardown(test_workgroups_append_every_element_once, open_machine,
                                         close_machine),
+        cmocka_unit_test_setup_teardown(test_little_workgroup_memory_keeps_one_element,
+                                        open_machine, close_machine),
         cmocka_unit_test_setup_teardown(test_generated_joins_leave_the_same_cells, open_machine,
                                         close_machine),
     };

@@ -16,7 +16,7 @@
 #define HEAD                                                                                       \
     "program t\nworkgroup 64\nin x : u32[]\nin f : f32[]\nin m : u8[]\nin d : f64[]\n"             \
     "in v : u32x4[]\ninout y : u32[]\ninout g : f32[]\ninout k : i32[8]\nout w : u32x2[]\n"        \
-    "inout q : bool[]\ninout h : f16[]\ninout z : u64[8]\n"                                        \
+    "inout q : bool[]\ninout h : f16[]\ninout z : u64[8]\ninout c : u32[4]\n"                      \
     "param p : u32\n"
 
 static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_coarse *out_coarse)
@@ -61,6 +61,10 @@ static void test_coarse_forms_match_stored_ones(void **state)
         {"coarsen_group",
          "let a = d[gid.x]\nif a > 0.0d { let o = atomic_add(k[1], 1i)\n"
          "g[u32(o)] = 1.0 }\nw[gid.x] = u32x2(p, 7)",
+         true},
+        {"coarsen_stage",
+         "let a = d[gid.x]\nif a > 0.0d { let o = atomic_add(c[2], 1)\ng[o + p] = f32(a)\n"
+         "}\nlet i = atomic_add(c[1], 1)\ny[i - 3] = u32(a)",
          true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -328,6 +332,77 @@ static void test_coarse_atomics_of_workgroups_are_one(void **state)
     }
 }
 
+/* Words that elements append, each at the place that its atomic has taken for it alone, are put
+ * together by the workgroup: stages of an element. */
+static void test_coarse_words_that_are_appended_are_staged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statements;
+        uint32_t stages;
+    } cases[] = {
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 1)\ny[o] = x[gid.x] }", 1},
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 1)\ng[o + 9] = f[gid.x] }", 1},
+        {"let o = atomic_add(c[3], 1)\ny[o - 9] = x[gid.x]", 1},
+        {"let o = atomic_add(c[3], 1)\ny[5 + o] = x[gid.x]\natomic_add(k[0], i32(o))", 0},
+        /* One of two. */
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 1)\ny[o] = x[gid.x] } else {\n"
+         "let o = atomic_add(c[1], 1)\ng[o] = f[gid.x] }",
+         1},
+        /* Places that are not one behind the other. */
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 2)\ny[o] = x[gid.x] }", 0},
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 1)\ny[o * 2] = x[gid.x] }", 0},
+        {"if x[gid.x] > 3 { let o = atomic_add(c[0], 1)\ny[9 - o] = x[gid.x] }", 0},
+        {"if x[gid.x] > 3 { let o = atomic_sub(c[0], 1)\ny[o] = x[gid.x] }", 0},
+        {"atomic_add(c[0], x[gid.x])\nlet o = atomic_add(c[0], 1)\ny[o] = 1", 0},
+        /* Places that are left empty, or that others know. */
+        {"let o = atomic_add(c[0], 1)\nif x[gid.x] > 3 { y[o] = x[gid.x] }", 0},
+        {"let o = atomic_add(c[0], 1)\ny[o] = x[gid.x]\ng[o] = 1.0", 0},
+        /* The buffer sees more; elements of other sizes. */
+        {"let o = atomic_add(c[0], 1)\ny[o] = x[gid.x]\nif o > 7 { y[0] = 3 }", 0},
+        {"let o = atomic_add(c[0], 1)\ny[o] = x[gid.x] + y[p]", 0},
+        {"let o = atomic_add(c[0], 1)\nw[o] = u32x2(x[gid.x], 1)", 0},
+        {"let o = atomic_add(c[0], 1)\nh[o] = f16(f[gid.x])", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t is_joined = 0; is_joined < 2; is_joined++) {
+            ssa_case c;
+            vy_coarse coarse;
+            make_joined(&c, cases[i].statements, is_joined != 0, &coarse);
+            uint32_t wanted = is_joined ? cases[i].stages : 0;
+            uint32_t stages = case_count(&c, VY_SSA_STAGE), ends = case_count(&c, VY_SSA_UNSTAGE);
+            if (!coarse.elements || stages != wanted * coarse.elements || ends != wanted ||
+                (coarse.shared > 4 * VY_COARSE_STAGE) != (wanted > 0)) {
+                fail_msg("%s: %u are staged of %u elements, %u bytes", cases[i].statements,
+                         (unsigned)stages, (unsigned)coarse.elements, (unsigned)coarse.shared);
+            }
+            case_finish(&c);
+        }
+    }
+}
+
+/* Where the workgroup's elements would have no room, none are. */
+static void test_coarse_workgroups_stage_what_has_room(void **state)
+{
+    (void)state;
+    static const char body[] = "grid over x\nin x : u32[]\ninout y : u32[]\ninout c : u32[4]\n"
+                               "kernel { let o = atomic_add(c[0], 1)\ny[o] = x[gid.x] }\n";
+    for (uint32_t size = 64; size <= 1024; size *= 2) {
+        ssa_case c;
+        vy_coarse coarse;
+        char text[256];
+        (void)snprintf(text, sizeof text, "program t\nworkgroup %u\n%s", (unsigned)size, body);
+        case_init_program(&c, text);
+        case_build(&c, 0);
+        case_pass(&c, "ranges");
+        assert_true(vy_ssa_coarsen(&c.ssa, true, &coarse));
+        assert_null(vy_ssa_verify(&c.ssa));
+        assert_int_equal(coarse.elements, RETURNS);
+        assert_int_equal(case_count(&c, VY_SSA_UNSTAGE), size * RETURNS <= VY_COARSE_STAGE);
+        case_finish(&c);
+    }
+}
+
 /* Floats are added in the program's order: one addition for each element, none beside. */
 static void test_coarse_floats_keep_their_order(void **state)
 {
@@ -379,6 +454,8 @@ int main(void)
         cmocka_unit_test(test_coarse_atomics_of_one_place_return_together),
         cmocka_unit_test(test_coarse_atomics_that_lanes_join_are_ranked),
         cmocka_unit_test(test_coarse_atomics_of_workgroups_are_one),
+        cmocka_unit_test(test_coarse_words_that_are_appended_are_staged),
+        cmocka_unit_test(test_coarse_workgroups_stage_what_has_room),
         cmocka_unit_test(test_coarse_floats_keep_their_order),
         cmocka_unit_test(test_coarse_bodies_have_a_limit),
     };

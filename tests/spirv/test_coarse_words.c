@@ -392,6 +392,42 @@ static void test_coarse_atomics_are_one_for_the_workgroup(void **state)
     finish(&m);
 }
 
+/* What is appended goes to the workgroup's memory, an element each, and from there by one store in
+ * a loop to the buffer: behind a barrier, as the two that the joined atomic needs. Workgroups that
+ * are too large, lack some, or are of one's own elements do without. */
+static void test_appended_words_are_put_together(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "program append\nworkgroup 64\ngrid over x\nin x : f32[]\ninout y : f32[]\n"
+        "inout n : u32[1]\nkernel {\n    let a = x[gid.x]\n"
+        "    if a > 3.0 { let o = atomic_add(n[0], 1)  y[o + 1] = a }\n}\n";
+    for (uint32_t i = 0; i < 4; i++) {
+        made m = make_joined(text, i & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
+                             i & 2 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
+                             VYRE_AGGREGATE_ALL);
+        uint32_t arrays = 0, chains = 0, at = 0;
+        while ((at = judge_find(m.words, m.count, at, SpvOpTypeArray)) != 0) {
+            bool is_stage = judge_constant(m.words, m.count, m.words[at + 3]) == VY_COARSE_STAGE;
+            arrays += is_stage ? 1u : 0u;
+        }
+        assert_int_equal(arrays, 1);
+        uint32_t variable = 0;
+        while ((variable = judge_find(m.words, m.count, variable, SpvOpVariable)) != 0) {
+            for (at = 0; m.words[variable + 3] == SpvStorageClassWorkgroup &&
+                         (at = judge_find(m.words, m.count, at, SpvOpAccessChain)) != 0;) {
+                chains += m.words[at + 3] == m.words[variable + 2];
+            }
+        }
+        assert_int_equal(chains, m.coarse.elements + 1);
+        assert_int_equal(count_atomics(&m, SpvOpAtomicIAdd, SpvScopeWorkgroup), 2);
+        assert_int_equal(count_atomics(&m, SpvOpAtomicIAdd, SpvScopeDevice), 4);
+        assert_int_equal(count_barriers(&m), 3 + 3);
+        assert_true(m.coarse.shared >= 4 * VY_COARSE_STAGE);
+        finish(&m);
+    }
+}
+
 /* One that returns, and the one of the loop. Joined, one for the workgroup and one for subgroups
  * beside: the first lane's value is what all lanes of the first one count on from: a ballot for
  * each element, and one for the loop's. */
@@ -426,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_coarse_bindings_have_two_views),
         cmocka_unit_test(test_coarse_atomics_are_one_for_all),
         cmocka_unit_test(test_coarse_atomics_are_one_for_the_workgroup),
+        cmocka_unit_test(test_appended_words_are_put_together),
         cmocka_unit_test(test_coarse_atomics_return_to_all),
         cmocka_unit_test(test_neighbours_are_one_access),
         cmocka_unit_test(test_neighbours_have_a_view_of_each_width),

@@ -95,6 +95,7 @@ typedef struct bench {
     char cuda_device[128], cuda_version[64];
     peer_link link; /* how the device hangs on the host */
     bool quick;
+    const char *kernel; /* of group kernels: in the names of those that are measured; NULL: all */
     vy_arena arena; /* of groups and cases */
     VY_VEC(bench_group *) groups;
 } bench;
@@ -143,6 +144,9 @@ vyre_result bench_atomics(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_rebind(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_megakernel(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag);
+bool bench_has_kernel(const char *part_of_name);
+/* Whether the device is a processor: full sizes are smaller there. */
+bool bench_is_on_cpu(const bench *b);
 vyre_result bench_fixpoint(bench *b, bench_group *group, vyre_diag *diag);
 /* Of that group: breadth-first searches. */
 vyre_result bench_fixpoint_searches(bench *b, bench_group *group, vyre_diag *diag);

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { SMALL = 1 << 20, LARGE = 1 << 26, QUICK = 1 << 16, SQUARE = 1024, QUICK_SQUARE = 128 };
+enum { SMALL = 1 << 20, LARGE = 1 << 26, QUICK = 1 << 16 };
+enum { SQUARE = 1024, CPU_SQUARE = 256, QUICK_SQUARE = 128 };
 static const double case_budget_us = 2e6;
 static const uint32_t rounds = 5, batch = 10;
 
@@ -20,7 +21,9 @@ static const char *const names[BENCH_KERNELS] = {
     [BENCH_KERNEL_APPEND] = "append, the odd ones",
     [BENCH_KERNEL_SORT] = "radix sort of pairs",
     [BENCH_KERNEL_SPMV] = "sparse matrix, 16 a row",
+    [BENCH_KERNEL_SPMV_BAND] = "banded matrix, 16 a row",
     [BENCH_KERNEL_PRODUCTS] = "products of a sparse matrix's values",
+    [BENCH_KERNEL_PRODUCTS_BAND] = "products of a banded matrix's values",
     [BENCH_KERNEL_MATMUL] = "matrix product, f32",
 };
 
@@ -76,6 +79,21 @@ static vyre_result measure_case(bench *b, bench_group *group, kernel_work work, 
     return result;
 }
 
+bool bench_has_kernel(const char *part_of_name)
+{
+    for (uint32_t id = 0; id < BENCH_KERNELS; id++) {
+        if (strstr(names[id], part_of_name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_asked(const bench *b, uint32_t id)
+{
+    return !b->kernel || id == BENCH_KERNEL_COPY || strstr(names[id], b->kernel);
+}
+
 vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag)
 {
     static const uint32_t sizes[] = {SMALL, LARGE};
@@ -83,16 +101,21 @@ vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag)
     kernel_opencl_open(b, diag);
     printf("- %s: %s\n", b->opencl ? "OpenCL" : "no OpenCL peer", b->opencl_note);
     group->title = "streaming and classic kernels on resident data, on the device";
-    for (uint32_t i = 0; result == VYRE_OK && i < (b->quick ? 1 : VY_COUNT_OF(sizes)); i++) {
+    bool is_cpu = bench_is_on_cpu(b);
+    size_t count = b->quick || is_cpu ? 1 : VY_COUNT_OF(sizes);
+    for (uint32_t i = 0; result == VYRE_OK && i < count; i++) {
         double rate = 0;
         for (uint32_t id = 0; result == VYRE_OK && id < BENCH_KERNEL_MATMUL; id++) {
             kernel_work work = {.id = (bench_kernel_id)id, .count = b->quick ? QUICK : sizes[i]};
-            result = measure_case(b, group, work, &rate, diag);
+            if (is_asked(b, id)) {
+                result = measure_case(b, group, work, &rate, diag);
+            }
         }
     }
-    if (result == VYRE_OK) {
+    if (result == VYRE_OK && is_asked(b, BENCH_KERNEL_MATMUL)) {
         double rate = 0;
-        kernel_work work = {.id = BENCH_KERNEL_MATMUL, .count = b->quick ? QUICK_SQUARE : SQUARE};
+        uint32_t square = b->quick ? QUICK_SQUARE : is_cpu ? CPU_SQUARE : SQUARE;
+        kernel_work work = {.id = BENCH_KERNEL_MATMUL, .count = square};
         result = measure_case(b, group, work, &rate, diag);
     }
     kernel_opencl_close(b);

@@ -81,6 +81,7 @@ static uint32_t variants_of(bench_kernel_id id)
     case BENCH_KERNEL_COPY:
     case BENCH_KERNEL_MAP:
     case BENCH_KERNEL_PRODUCTS:
+    case BENCH_KERNEL_PRODUCTS_BAND:
         return 2;
     case BENCH_KERNEL_APPEND:
         return 3;
@@ -156,11 +157,13 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
         make_sort(out, n);
         break;
     case BENCH_KERNEL_SPMV:
+    case BENCH_KERNEL_SPMV_BAND:
         add_step(out, (peer_step){.shader = PEER_SHADER_SPMV,
                                   .groups = groups_of(n / BENCH_ROW),
                                   .count = n / BENCH_ROW});
         break;
     case BENCH_KERNEL_PRODUCTS:
+    case BENCH_KERNEL_PRODUCTS_BAND:
         add_step(out, (peer_step){.shader = PEER_SHADER_PRODUCTS,
                                   .kind = variant,
                                   .groups = groups_of(variant ? n / 4 : n),

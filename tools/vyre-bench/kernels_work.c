@@ -47,6 +47,7 @@ static void set_sizes(kernel_work *w)
         w->bytes = (uint64_t)n * 16;
         break;
     case BENCH_KERNEL_SPMV:
+    case BENCH_KERNEL_SPMV_BAND:
         w->in_count = 4;
         w->in_words[0] = rows + 1;
         w->in_words[1] = w->in_words[2] = n;
@@ -54,6 +55,7 @@ static void set_sizes(kernel_work *w)
         w->bytes = (uint64_t)n * 8 + (uint64_t)rows * 12;
         break;
     case BENCH_KERNEL_PRODUCTS:
+    case BENCH_KERNEL_PRODUCTS_BAND:
         w->in_count = 3;
         w->in_words[1] = n;
         w->in_words[2] = rows;
@@ -98,7 +100,7 @@ static void make_spmv(kernel_work *w)
         w->in[0][r] = r * BENCH_ROW;
     }
     for (uint32_t e = 0; e < w->count; e++) {
-        w->in[1][e] = bench_kernel_column(e, rows);
+        w->in[1][e] = bench_kernel_column(w->id, e, rows);
         w->in[2][e] = bits_of(bench_kernel_value(e));
     }
     for (uint32_t r = 0; r < rows; r++) {
@@ -118,7 +120,7 @@ static void make_products(kernel_work *w)
         w->in[2][r] = bits_of(bench_kernel_vector(r));
     }
     for (uint32_t e = 0; e < w->count; e++) {
-        w->in[0][e] = bench_kernel_column(e, rows);
+        w->in[0][e] = bench_kernel_column(w->id, e, rows);
         w->in[1][e] = bits_of(bench_kernel_value(e));
         w->wanted[0][e] = bits_of(bench_kernel_value(e) * bench_kernel_vector(w->in[0][e]));
     }
@@ -257,9 +259,9 @@ vyre_result kernel_work_make(kernel_work *work, vyre_diag *diag)
     if (!allocate(work)) {
         return vy_diag_no_memory(diag);
     }
-    if (work->id == BENCH_KERNEL_SPMV) {
+    if (bench_kernel_is_spmv(work->id)) {
         make_spmv(work);
-    } else if (work->id == BENCH_KERNEL_PRODUCTS) {
+    } else if (bench_kernel_is_products(work->id)) {
         make_products(work);
     } else if (work->id == BENCH_KERNEL_MATMUL) {
         make_matmul(work);

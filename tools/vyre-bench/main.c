@@ -16,6 +16,7 @@ enum {
     OPTION_JSON,
     OPTION_PLOT,
     OPTION_QUICK,
+    OPTION_KERNEL,
     OPTION_VERSION,
     OPTION_HELP,
     MAX_GROUPS = 16,
@@ -30,6 +31,9 @@ static const vy_option options[] = {
     {"--plot", OPTION_PLOT, "FILE.svg",
      "draw a picture of each group; with several groups FILE-GROUP.svg"},
     {"--quick", OPTION_QUICK, NULL, "small sizes, few samples: seconds, to see that all works"},
+    {"--kernel", OPTION_KERNEL, "TEXT",
+     "of group kernels those with TEXT in their name, and the copy, which\n"
+     "makes their limit"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -58,7 +62,7 @@ static const group_kind kinds[] = {
 typedef struct command {
     const group_kind *groups[MAX_GROUPS];
     uint32_t group_count;
-    const char *device, *json, *plot;
+    const char *device, *json, *plot, *kernel;
     bool quick;
 } command;
 
@@ -121,6 +125,11 @@ static int take_option(command *c, int id, const char *value)
     case OPTION_QUICK:
         c->quick = true;
         return -1;
+    case OPTION_KERNEL:
+        c->kernel = value;
+        return bench_has_kernel(value) ? -1
+                                       : vy_tool_usage(stderr, "vyre-bench",
+                                                       "no kernel has '%.100s' in its name", value);
     case OPTION_VERSION:
         printf("vyre-bench %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -277,7 +286,7 @@ int main(int count, char **arguments)
     command c = {.group_count = 0};
     int code = read_command(&c, count, arguments);
     if (code < 0) {
-        bench b = {.quick = c.quick};
+        bench b = {.quick = c.quick, .kernel = c.kernel};
         vy_arena_init(&b.arena, NULL);
         code = run(&b, &c);
         bench_cuda_stop(&b.cuda);

@@ -13,6 +13,11 @@ const char bench_step_text[] = "program step\n"
                                "inout x : u32[]\n"
                                "kernel { x[gid.x] = x[gid.x] * 3 + 1 }\n";
 
+bool bench_is_on_cpu(const bench *b)
+{
+    return b->info.type == VYRE_DEVICE_PROCESSOR;
+}
+
 vyre_result bench_program_create(vyre_device *device, const char *text, bench_program *out,
                                  vyre_diag *diag)
 {

@@ -1,7 +1,7 @@
 /* Group step: what one more segment with its barrier costs the device. */
 #include "tools/vyre-bench/chain.h"
 
-enum { STEPS = 4000, SIDE_STEPS = 250, QUICK_STEPS = 16 };
+enum { STEPS = 4000, CPU_STEPS = 200, SIDE_STEPS = 250, CPU_SIDE_STEPS = 20, QUICK_STEPS = 16 };
 
 /* All steps by one dispatch: in one workgroup, and by workgroups that stay, beside a peer's. */
 static vyre_result add_joined(bench *b, bench_case *c, chain_list *list, chain_params params,
@@ -108,13 +108,16 @@ vyre_result bench_step(bench *b, bench_group *group, vyre_diag *diag)
     static const uint32_t groups[] = {1, 132, 528, 1056}, quick_groups[] = {1, 4};
     const uint32_t *list = b->quick ? quick_groups : groups;
     size_t count = b->quick ? VY_COUNT_OF(quick_groups) : VY_COUNT_OF(groups);
+    bool is_cpu = bench_is_on_cpu(b);
+    uint32_t steps = b->quick ? QUICK_STEPS : is_cpu ? CPU_STEPS : STEPS;
+    uint32_t side_steps = b->quick ? QUICK_STEPS : is_cpu ? CPU_SIDE_STEPS : SIDE_STEPS;
     vyre_result result = VYRE_OK;
     group->title = "one step (256 invocations a workgroup) with its barrier, on the device";
     for (size_t i = 0; result == VYRE_OK && i < count; i++) {
-        result = measure_case(b, group, list[i], b->quick ? QUICK_STEPS : STEPS, diag);
+        result = measure_case(b, group, list[i], steps, diag);
     }
     for (size_t i = 0; result == VYRE_OK && i < 2; i++) {
-        result = measure_side(b, group, list[i], b->quick ? QUICK_STEPS : SIDE_STEPS, diag);
+        result = measure_side(b, group, list[i], side_steps, diag);
     }
     return result;
 }

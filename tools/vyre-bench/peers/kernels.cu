@@ -609,10 +609,12 @@ class kernel_peer : public peer {
             sort();
             break;
         case BENCH_KERNEL_PRODUCTS:
+        case BENCH_KERNEL_PRODUCTS_BAND:
             products_plain<<<blocks, group_size, 0, s>>>(x, data->in[1].floats(),
                                                          data->in[2].floats(), out[0].floats(), n);
             break;
         case BENCH_KERNEL_SPMV:
+        case BENCH_KERNEL_SPMV_BAND:
             spmv_plain<<<blocks_of(data->rows), group_size, 0, s>>>(
                 x, data->in[1].data(), data->in[2].floats(), data->in[3].floats(), out[0].floats(),
                 data->rows);
@@ -657,11 +659,13 @@ class kernel_peer : public peer {
             append_wide<<<blocks, group_size, 0, s>>>(x, out[0].data(), out[1].data(), n / 4);
             break;
         case BENCH_KERNEL_PRODUCTS:
+        case BENCH_KERNEL_PRODUCTS_BAND:
             products_wide<<<blocks, group_size, 0, s>>>(
                 x, reinterpret_cast<const float4 *>(data->in[1].data()), data->in[2].floats(),
                 reinterpret_cast<float4 *>(y), n / 4);
             break;
         case BENCH_KERNEL_SPMV:
+        case BENCH_KERNEL_SPMV_BAND:
             spmv_wide<<<blocks_of(data->rows * 16), group_size, 0, s>>>(
                 data->in[0].data(), data->in[1].data(), data->in[2].floats(), data->in[3].floats(),
                 out[0].floats(), data->rows);

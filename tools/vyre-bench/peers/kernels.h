@@ -5,6 +5,8 @@
 
 #include "items.h" /* bench_item_hash */
 
+#include <stdbool.h>
+
 typedef enum bench_kernel_id {
     BENCH_KERNEL_COPY,
     BENCH_KERNEL_MAP, /* 3 x + 1 */
@@ -16,7 +18,9 @@ typedef enum bench_kernel_id {
     BENCH_KERNEL_APPEND,  /* likewise, in any order, and counts them */
     BENCH_KERNEL_SORT,    /* pairs, by their keys */
     BENCH_KERNEL_SPMV,
-    BENCH_KERNEL_PRODUCTS, /* of the values of a sparse matrix with the vector's */
+    BENCH_KERNEL_SPMV_BAND, /* columns beside the diagonal, not from all over the vector */
+    BENCH_KERNEL_PRODUCTS,  /* of the values of a sparse matrix with the vector's */
+    BENCH_KERNEL_PRODUCTS_BAND,
     BENCH_KERNEL_MATMUL,
     BENCH_KERNELS
 } bench_kernel_id;
@@ -34,10 +38,21 @@ BENCH_ITEM_FUNCTION uint32_t bench_kernel_word(uint32_t i)
     return bench_item_hash(i + 0x9e3779b9u);
 }
 
-/* Of a sparse matrix with `rows` rows and columns: element e. */
-BENCH_ITEM_FUNCTION uint32_t bench_kernel_column(uint32_t e, uint32_t rows)
+BENCH_ITEM_FUNCTION bool bench_kernel_is_spmv(uint32_t id)
 {
-    return bench_item_hash(e) % rows;
+    return id == BENCH_KERNEL_SPMV || id == BENCH_KERNEL_SPMV_BAND;
+}
+BENCH_ITEM_FUNCTION bool bench_kernel_is_products(uint32_t id)
+{
+    return id == BENCH_KERNEL_PRODUCTS || id == BENCH_KERNEL_PRODUCTS_BAND;
+}
+/* Of a sparse matrix with `rows` rows and columns: element e. Its column is anywhere, or, as in a
+ * stencil's matrix, one of the 16 around the diagonal, which end where they began. */
+BENCH_ITEM_FUNCTION uint32_t bench_kernel_column(uint32_t id, uint32_t e, uint32_t rows)
+{
+    bool is_band = id == BENCH_KERNEL_SPMV_BAND || id == BENCH_KERNEL_PRODUCTS_BAND;
+    uint32_t beside = e / BENCH_ROW + e % BENCH_ROW + rows - BENCH_ROW / 2;
+    return (is_band ? beside : bench_item_hash(e)) % rows;
 }
 BENCH_ITEM_FUNCTION float bench_kernel_value(uint32_t e)
 {

@@ -230,9 +230,11 @@ void peer_kernel_on_cpu(bench_kernel_id id, uint32_t count, uint32_t *const *in,
         sort(count, in, out, scratch);
         break;
     case BENCH_KERNEL_SPMV:
+    case BENCH_KERNEL_SPMV_BAND:
         spmv(count / BENCH_ROW, in, out[0]);
         break;
     case BENCH_KERNEL_PRODUCTS:
+    case BENCH_KERNEL_PRODUCTS_BAND:
         products(count, in, out[0]);
         break;
     case BENCH_KERNEL_MATMUL:

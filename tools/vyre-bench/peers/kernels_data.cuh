@@ -22,9 +22,9 @@ struct kernel_data {
 
     kernel_data(unsigned id, unsigned count) : id(id), count(count)
     {
-        if (id == BENCH_KERNEL_SPMV) {
+        if (bench_kernel_is_spmv(id)) {
             make_spmv();
-        } else if (id == BENCH_KERNEL_PRODUCTS) {
+        } else if (bench_kernel_is_products(id)) {
             make_products();
         } else if (id == BENCH_KERNEL_APPEND) {
             make_append();
@@ -106,7 +106,7 @@ struct kernel_data {
             start[r] = r * BENCH_ROW;
         }
         for (unsigned e = 0; e < count; e++) {
-            column[e] = bench_kernel_column(e, rows);
+            column[e] = bench_kernel_column(id, e, rows);
             value[e] = bits_of(bench_kernel_value(e));
         }
         for (unsigned r = 0; r < rows; r++) {
@@ -132,7 +132,7 @@ struct kernel_data {
             x[r] = bits_of(bench_kernel_vector(r));
         }
         for (unsigned e = 0; e < count; e++) {
-            column[e] = bench_kernel_column(e, rows);
+            column[e] = bench_kernel_column(id, e, rows);
             value[e] = bits_of(bench_kernel_value(e));
             y[e] = bits_of(bench_kernel_value(e) * bench_kernel_vector(column[e]));
         }

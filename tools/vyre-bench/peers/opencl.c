@@ -235,6 +235,7 @@ static const way_kind way_kinds[] = {
     {BENCH_KERNEL_COMPACT,
      IN_PARTS,
      {SUMS(ODD), BEFORE, {"compact", 0, CHUNKS, {COUNT, 0, PART, OUT, END}}}},
+    {BENCH_KERNEL_SPMV_BAND, "a row an item", {{"spmv", BENCH_ROW, 0, {ROWS, 0, 1, 2, 3, OUT}}}},
     {BENCH_KERNEL_SPMV, "a row an item", {{"spmv", BENCH_ROW, 0, {ROWS, 0, 1, 2, 3, OUT}}}},
     {BENCH_KERNEL_MATMUL, "4 by 8 an item", {{"matmul", 8, 0, {COUNT, 0, 1, OUT, END}}}},
 };
