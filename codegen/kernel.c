@@ -307,6 +307,12 @@ vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *
                            "0x%x names no atomics to be joined. Fix: use VYRE_AGGREGATE_* bits",
                            (unsigned)params->aggregate);
     }
+    if (params->debug < VYRE_DEBUG_INFO_NONE || params->debug > VYRE_DEBUG_INFO_FULL) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no amount of debug information. Fix: use VYRE_DEBUG_INFO_NONE, "
+                           "_LINES or _FULL",
+                           params->debug);
+    }
     if ((uint32_t)params->reconvergence > VYRE_RECONVERGENCE_MAXIMAL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "%d is no reconvergence. Fix: use a value of vyre_reconvergence",

@@ -136,7 +136,8 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
                                 .wide = c->is_wide,
                                 .whole = c->is_whole,
                                 .persistent = c->is_persistent,
-                                .debug = c->params.debug != 0,
+                                .debug = c->params.debug != VYRE_DEBUG_INFO_NONE,
+                                .debug_info = c->params.debug == VYRE_DEBUG_INFO_FULL,
                                 .aggregate = c->params.aggregate,
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
@@ -145,6 +146,9 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
                                 .module_writes = writes};
+    if (options.debug_info && c->program->file) {
+        options.file_name = c->program->file;
+    }
     if (c->is_coarse && !c->coarse[first].is_joined && !c->description->variants->has_old) {
         /* As the kernel's own: drivers join by themselves what nobody reads. */
         options.aggregate = c->description->variants->params.aggregate;
@@ -216,6 +220,7 @@ static vyre_result coarsen(compiler *c)
         }
         vy_arena_reset(&c->scratch);
         if (c->coarse[i].elements) {
+            c->ssa[i].bindings.count = 0; /* of other blocks, and one element */
             c->has_words = true;
             result = verify(c, i, "coarsen");
         }
@@ -237,6 +242,7 @@ static vyre_result find_neighbours(compiler *c, uint32_t segment)
 static vyre_result compile_segments(compiler *c)
 {
     uint32_t count = part_count(c);
+    c->split.keeps_bindings = c->params.debug == VYRE_DEBUG_INFO_FULL;
     c->ssa = vy_arena_alloc(&c->work, count, sizeof *c->ssa);
     c->access = vy_arena_alloc(&c->work, count, sizeof *c->access);
     c->words = vy_arena_alloc(&c->work, count, sizeof *c->words);
@@ -454,6 +460,10 @@ static void describe_types(compiler *c)
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
             "shaderSubgroupUniformControlFlow");
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL, "shaderMaximalReconvergence");
+    /* Vulkan 1.3 has it. */
+    require(k,
+            c->params.debug == VYRE_DEBUG_INFO_FULL && c->params.target == VYRE_TARGET_VULKAN_1_2,
+            "VK_KHR_shader_non_semantic_info");
 }
 
 static vyre_type stmt_operand_type(const vyre_program *program, const vy_stmt *stmt)

@@ -33,7 +33,8 @@
 #define VY_FILE_DEBUG       2u
 #define VY_FILE_UNIFORM     4u /* VYRE_RECONVERGENCE_*: two bits */
 #define VY_FILE_MAXIMAL     8u
-#define VY_FILE_AGGREGATE   16u /* VYRE_AGGREGATE_*: three bits */
+#define VY_FILE_AGGREGATE   16u  /* VYRE_AGGREGATE_*: three bits */
+#define VY_FILE_DEBUG_INFO  128u /* VYRE_DEBUG_INFO_FULL, with VY_FILE_DEBUG */
 /* No two are of the same choice of target, interface, float modes and flags. There are more choices
  * than that, of which most are no device's. */
 #define VY_FILE_MAX_SETS 1024u

@@ -125,6 +125,7 @@ vy_word_choice vy_word_choice_of(const vyre_kernel_params *params)
     return (vy_word_choice){
         (uint32_t)params->target, (uint32_t)params->interface, params->float_modes,
         (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u) |
+            (params->debug == VYRE_DEBUG_INFO_FULL ? VY_FILE_DEBUG_INFO : 0u) |
             (uint32_t)params->reconvergence * VY_FILE_UNIFORM |
             params->aggregate * VY_FILE_AGGREGATE};
 }
@@ -141,7 +142,8 @@ static bool is_choice(vy_word_choice c)
            (c.interface == VYRE_INTERFACE_DESCRIPTOR || c.interface == VYRE_INTERFACE_ADDRESS) &&
            (c.float_modes & ~VYRE_FLOAT_ALL) == 0 &&
            (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG | VY_FILE_UNIFORM | VY_FILE_MAXIMAL |
-                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE)) == 0 &&
+                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE | VY_FILE_DEBUG_INFO)) == 0 &&
+           (c.flags & (VY_FILE_DEBUG | VY_FILE_DEBUG_INFO)) != VY_FILE_DEBUG_INFO &&
            (c.flags & (VY_FILE_UNIFORM | VY_FILE_MAXIMAL)) != (VY_FILE_UNIFORM | VY_FILE_MAXIMAL);
 }
 
@@ -387,6 +389,8 @@ vyre_result vy_kernel_file_place(const vy_kernel_file *file, vyre_program *progr
         places[i]->line = word_at(file->places, 2 * i);
         places[i]->column = word_at(file->places, 2 * i + 1);
     }
+    program->text = NULL; /* the places are those of another one */
+    program->text_size = 0;
     vy_arena_finish(&arena);
     return result;
 }

@@ -173,6 +173,8 @@ struct vyre_program {
     atomic_uint holders; /* besides the first: vyre_program_destroy by the last ends it */
     const char *name;
     const char *file; /* of the text, without its folders; NULL: not known */
+    const char *text; /* that was parsed, for debuggers; NULL: there is none */
+    size_t text_size;
     uint32_t workgroup[3];
     uint32_t grid_over;  /* buffer or 0 */
     uint32_t grid_from;  /* buffer or 0 */

@@ -355,12 +355,18 @@ static vyre_result parse(vy_parser *p, vyre_program **out_program, vyre_diag *di
 }
 
 /* For debuggers. */
-static vyre_result keep_file_name(vyre_program **program, const char *name, vyre_diag *diag)
+static vyre_result keep_text(vyre_program **program, const char *text, size_t size,
+                             const char *name, vyre_diag *diag)
 {
-    const char *last = strrchr(name, '/');
-    last = last ? last + 1 : name;
-    (*program)->file = vy_arena_text(&(*program)->arena, last, strlen(last));
-    if (!(*program)->file) {
+    vyre_program *p = *program;
+    p->text = vy_arena_text(&p->arena, text, size);
+    p->text_size = size;
+    if (name) {
+        const char *last = strrchr(name, '/');
+        last = last ? last + 1 : name;
+        p->file = vy_arena_text(&p->arena, last, strlen(last));
+    }
+    if (!p->text || (name && !p->file)) {
         vyre_program_destroy(program);
         return vy_diag_no_memory(diag);
     }
@@ -382,8 +388,8 @@ vyre_result vyre_program_parse(const char *text, size_t size, const char *file_n
         if (vy_names_init(&p.names, &p.arena)) {
             vy_lexer_init(&p.lexer, text, size, &p.names);
             result = parse(&p, out_program, diag);
-            if (result == VYRE_OK && file_name) {
-                result = keep_file_name(out_program, file_name, diag);
+            if (result == VYRE_OK) {
+                result = keep_text(out_program, text, size, file_name, diag);
             }
         } else {
             result = vy_diag_no_memory(diag);

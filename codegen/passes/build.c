@@ -123,12 +123,25 @@ bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc)
     return true;
 }
 
+/* For debuggers. */
+static void note_binding(vy_ssa_builder *b, uint32_t key, uint32_t value)
+{
+    uint32_t var = key < b->keys.count ? b->keys.data[key].var : 0;
+    if (!b->split->keeps_bindings || !var || !value || !b->block) {
+        return;
+    }
+    vy_binding binding = {var,      key - b->tables.first_key[var],    value, b->ssa->call,
+                          b->block, b->ssa->blocks.data[b->block].last};
+    (void)vy_vec_push(b->ssa->arena, &b->ssa->bindings, binding);
+}
+
 void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value)
 {
     if (key && key < b->keys.count &&
         vy_vec_push(b->arena, &b->log, (vy_undo){key, b->keys.data[key].current})) {
         b->keys.data[key].current = value;
     }
+    note_binding(b, key, value);
 }
 
 uint32_t vy_build_block(vy_ssa_builder *b, vy_loc loc)
@@ -185,7 +198,7 @@ static uint32_t array_of(vy_ssa_builder *b, uint32_t var)
 {
     const vy_var *decl = &b->program->vars.data[var];
     uint32_t index = b->ssa->arrays.count;
-    vy_array array = {decl->name, decl->type, decl->array_count};
+    vy_array array = {decl->name, decl->type, decl->array_count, var, b->ssa->call};
     if (!vy_key(b, var) || !vy_vec_push(b->ssa->arena, &b->ssa->arrays, array)) {
         return 0;
     }

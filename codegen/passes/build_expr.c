@@ -109,6 +109,10 @@ static vy_parts build_call(vy_ssa_builder *b, const vy_expr *expr)
     if (!vy_build_deeper(b, expr->loc)) {
         return value;
     }
+    vy_call call = {b->ssa->call, f, expr->loc};
+    if (vy_vec_push(b->ssa->arena, &b->ssa->calls, call)) {
+        b->ssa->call = b->ssa->calls.count - 1;
+    }
     for (uint32_t i = 0; i < function->parameter_count && i < expr->arg[1]; i++) {
         vy_parts argument = value_of(b, program->call_args.data[expr->arg[0] + i]);
         uint32_t key = vy_key(b, function->first_parameter + i);
@@ -131,6 +135,7 @@ static vy_parts build_call(vy_ssa_builder *b, const vy_expr *expr)
         vy_build_exit_end(b, activation.exit);
     }
     b->activation = outer;
+    b->ssa->call = call.around;
     b->depth--;
     for (uint32_t c = 0; c < components; c++) {
         value.id[c] = vy_build_current(b, value_key + c);

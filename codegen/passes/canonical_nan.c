@@ -143,6 +143,7 @@ static uint32_t canonical(nan_walk *w, uint32_t value)
         vy_ins made = {.op = VY_SSA_CANONICAL_NAN,
                        .type = ins->type,
                        .arg = {value},
+                       .call = ins->call,
                        .name = ins->name,
                        .loc = ins->loc};
         uint32_t block = ins->block, after = value;

@@ -215,6 +215,7 @@ static void copy_end(vy_coarsener *c, uint32_t b, const vy_body_copy *copy)
     to->merge = c->blocks[from.merge];
     to->first_case = first_case;
     to->case_count = from.case_count;
+    to->call = from.call;
     to->loc = from.loc;
 }
 
@@ -538,6 +539,8 @@ bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
     vy_ssa made;
     vy_ssa_init(&made, ssa->program, ssa->arena);
     made.scratch = scratch;
+    made.calls.data = ssa->calls.data;
+    made.calls.count = made.calls.capacity = ssa->calls.count;
     vy_coarsener c = {.ssa = &made, .plan = &plan};
     size_t elements = (size_t)ssa->program->buffers.count * VY_COARSE_MOST;
     size_t values = (size_t)ssa->ins.count + plan.form.ins.count, blocks = ssa->blocks.count;

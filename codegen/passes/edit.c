@@ -9,11 +9,12 @@ void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena)
     (void)vy_vec_push(arena, &ssa->ins, (vy_ins){0});
     (void)vy_vec_push(arena, &ssa->blocks, (vy_block){0});
     (void)vy_vec_push(arena, &ssa->arrays, (vy_array){0});
+    (void)vy_vec_push(arena, &ssa->calls, (vy_call){0});
 }
 
 uint32_t vy_ssa_add_block(vy_ssa *ssa, vy_loc loc)
 {
-    vy_block block = {.loc = loc};
+    vy_block block = {.call = ssa->call, .loc = loc};
     uint32_t index = ssa->blocks.count;
     return vy_vec_push(ssa->arena, &ssa->blocks, block) ? index : 0;
 }
@@ -23,6 +24,7 @@ uint32_t vy_ssa_insert(vy_ssa *ssa, uint32_t block, uint32_t after, vy_ins ins)
     uint32_t index = ssa->ins.count;
     vy_block *at = &ssa->blocks.data[block];
     ins.block = block;
+    ins.call = ssa->call ? ssa->call : ins.call;
     ins.next = after ? ssa->ins.data[after].next : at->first;
     if (!vy_vec_push(ssa->arena, &ssa->ins, ins)) {
         return 0;
@@ -46,7 +48,7 @@ vy_ins *vy_ssa_add(vy_ssa *ssa, uint32_t block)
     uint32_t index = ssa->ins.count++;
     vy_block *at = &ssa->blocks.data[block];
     vy_ins *ins = &ssa->ins.data[index];
-    *ins = (vy_ins){.block = block};
+    *ins = (vy_ins){.block = block, .call = ssa->call};
     if (at->last) {
         ssa->ins.data[at->last].next = index;
     } else {
@@ -287,6 +289,9 @@ void vy_ssa_rewrite(vy_ssa *ssa, uint32_t *map)
     for (uint32_t e = 0; e < ssa->phi_edges.count; e++) {
         ssa->phi_edges.data[e].value = vy_ssa_resolve(map, ssa->phi_edges.data[e].value);
     }
+    for (uint32_t i = 0; i < ssa->bindings.count; i++) {
+        ssa->bindings.data[i].value = vy_ssa_resolve(map, ssa->bindings.data[i].value);
+    }
 }
 
 void vy_ssa_sweep(vy_ssa *ssa)
@@ -335,6 +340,9 @@ void vy_ssa_reorder(vy_ssa *ssa, const uint32_t *order, uint32_t count)
                 edge->block = place[edge->block];
             }
         }
+    }
+    for (uint32_t i = 0; i < ssa->bindings.count; i++) {
+        ssa->bindings.data[i].block = place[ssa->bindings.data[i].block];
     }
     ssa->blocks.data = blocks;
     ssa->blocks.count = ssa->blocks.capacity = count + 1;

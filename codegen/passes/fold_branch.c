@@ -69,6 +69,7 @@ static void keep_structure(branch_walk *w)
             w->kept[named[i]] = true;
             *block = (vy_block){.end = i == 0 ? VY_END_UNREACHABLE : VY_END_JUMP,
                                 .target = {i == 0 ? 0 : b},
+                                .call = block->call,
                                 .loc = block->loc};
         }
     }

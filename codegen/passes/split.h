@@ -89,6 +89,7 @@ typedef struct vy_split {
     VY_VEC(uint32_t) assigned;    /* variables that loops assign, each once per loop */
     uint32_t spill_words;         /* per invocation */
     vy_lowering_tables lowering;
+    bool keeps_bindings; /* set by who has it: forms say what variables are, for debuggers */
 } vy_split;
 
 /* Memory from the arena. Fails with INVALID_PROGRAM where an array over 256 bytes crosses. */

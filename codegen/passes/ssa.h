@@ -66,6 +66,7 @@ typedef struct vy_ins {
     uint32_t next; /* in its block */
     uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: VY_JOIN_* */
     uint32_t block;
+    uint32_t call;    /* of a function, that put it in here: among the form's calls; 0: none */
     const char *name; /* of the variable it was bound to, or NULL; for people */
     vy_loc loc;
 } vy_ins;
@@ -104,6 +105,7 @@ typedef struct vy_block {
     uint32_t target[2];
     uint32_t merge, continue_block; /* of the construct that this block heads */
     uint32_t first_case, case_count;
+    uint32_t call; /* as of an instruction */
     vy_loc loc;
 } vy_block;
 
@@ -115,10 +117,25 @@ typedef struct vy_array {
     const char *name;
     uint8_t type;
     uint32_t count;
+    uint32_t var, call; /* whose it is, and in which call */
 } vy_array;
 
-/* Entry 0 of ins, blocks and arrays is reserved; block 1 is the entry. The builder and the passes
- * keep all LITERALs in the entry block, one for each type and value. */
+/* A call of a function that was put in where it stands. */
+typedef struct vy_call {
+    uint32_t around; /* the call that it was put in by, or 0 */
+    uint32_t function;
+    vy_loc loc;
+} vy_call;
+
+/* For debuggers: from behind the instruction `after` of the block on (0: its front), or behind
+ * those around it where it is gone, that component of the variable is `value`. */
+typedef struct vy_binding {
+    uint32_t var, component, value, call;
+    uint32_t block, after;
+} vy_binding;
+
+/* Entry 0 of ins, blocks, arrays and calls is reserved; block 1 is the entry. The builder and the
+ * passes keep all LITERALs in the entry block, one for each type and value. */
 typedef struct vy_ssa {
     const vyre_program *program;
     vy_arena *arena;
@@ -128,7 +145,10 @@ typedef struct vy_ssa {
     VY_VEC(vy_phi_edge) phi_edges;
     VY_VEC(vy_case) cases;
     VY_VEC(vy_array) arrays;
-    uint32_t *literals; /* edit.c: open-addressing table of the LITERALs; may be NULL */
+    VY_VEC(vy_call) calls;
+    VY_VEC(vy_binding) bindings; /* in the order of the program; none unless the split asks */
+    uint32_t call;               /* what is appended belongs to; 0 behind the builder */
+    uint32_t *literals;          /* edit.c: open-addressing table of the LITERALs; may be NULL */
     uint32_t literal_count, literal_capacity, last_literal;
     bool is_whole; /* vy_ssa_build_whole: the flag is in its buffer */
     /* fold, or dce, has been here and would find nothing more. Whoever changes what a value is, or

@@ -44,6 +44,18 @@ bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot)
     return (access->writes & group) && (access->reads & group);
 }
 
+uint32_t vy_slot_buffer(const vy_emitter *emitter, uint32_t slot)
+{
+    const vyre_program *program = emitter->ssa->program;
+    for (uint32_t i = 1; i < program->buffers.count && slot < program->binding_count; i++) {
+        const vy_buffer *buffer = &program->buffers.data[i];
+        if (buffer->mode != VYRE_BUFFER_SHARED && buffer->binding == slot) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
 {
     const vyre_program *program = emitter->ssa->program;
@@ -56,13 +68,8 @@ const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot)
     if (slot >= program->binding_count) {
         return hidden_names[slot - program->binding_count];
     }
-    for (uint32_t i = 1; i < program->buffers.count; i++) {
-        const vy_buffer *buffer = &program->buffers.data[i];
-        if (buffer->mode != VYRE_BUFFER_SHARED && buffer->binding == slot) {
-            return buffer->name;
-        }
-    }
-    return NULL;
+    uint32_t buffer = vy_slot_buffer(emitter, slot);
+    return buffer ? program->buffers.data[buffer].name : NULL;
 }
 
 uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell)

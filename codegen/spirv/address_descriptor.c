@@ -42,6 +42,7 @@ static uint32_t element(vy_emitter *emitter, uint32_t slot, vy_cell cell, uint32
         *variable = vy_global_variable(m, SpvStorageClassStorageBuffer, block, 0);
         decorate_slot(emitter, slot, *variable);
         vy_module_name(m, *variable, vy_slot_name(emitter, slot));
+        vy_debug_buffer(emitter, vy_slot_buffer(emitter, slot), *variable);
     }
     uint32_t type = vy_cell_type(emitter, cell);
     uint32_t pointer = vy_type_pointer(m, SpvStorageClassStorageBuffer, type);

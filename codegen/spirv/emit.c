@@ -49,6 +49,7 @@ void vy_emitter_label(vy_emitter *emitter, uint32_t label)
     vy_label(&emitter->module, label);
     emitter->current_label = label;
     emitter->line = (vy_loc){0, 0};
+    vy_debug_begin_block(emitter);
 }
 
 /* ---- Set-up ---------------------------------------------------------------------------------- */
@@ -141,7 +142,7 @@ static vyre_result choose(vy_emitter *emitter)
 
 /* The body's function: its head and everything read once lie in the prologue, a block of its own,
  * so that no loop leads back to it. */
-static void emit_body(vy_emitter *emitter)
+static bool emit_body(vy_emitter *emitter, uint32_t segment)
 {
     vy_module *m = &emitter->module;
     m->code = &m->sections[VY_SECTION_PROLOGUE];
@@ -155,6 +156,9 @@ static void emit_body(vy_emitter *emitter)
     vy_module_name(m, emitter->body, "vy_body");
     vy_module_name(m, emitter->body_group, "vy_group");
     vy_emit_array_variables(emitter);
+    if (!vy_debug_begin_body(emitter, segment)) {
+        return false;
+    }
 
     m->code = &m->sections[VY_SECTION_BODY];
     uint32_t first = emitter->labels[1] = vy_module_id(m);
@@ -162,6 +166,7 @@ static void emit_body(vy_emitter *emitter)
     vy_effect(m, SpvOpFunctionEnd, NULL, 0);
     m->code = &m->sections[VY_SECTION_PROLOGUE];
     vy_jump(m, first);
+    return true;
 }
 
 static void emit_float_modes(vy_emitter *emitter, uint32_t function)
@@ -288,10 +293,9 @@ static vyre_result emit_bodies(vy_emitter *emitter, const vy_ssa *ssas, uint32_t
 {
     vy_arena *arena = emitter->module.arena;
     for (uint32_t i = 0; i < count && emitter->result == VYRE_OK; i++) {
-        if (!init_body_tables(emitter, &ssas[i], i)) {
+        if (!init_body_tables(emitter, &ssas[i], i) || !emit_body(emitter, i)) {
             return vy_diag_no_memory(emitter->diag);
         }
-        emit_body(emitter);
         emitter->bodies[i] = emitter->body;
         if (emitter->options->persistent) {
             close_body(emitter);
@@ -347,7 +351,7 @@ vyre_result vy_spirv_emit_all(const vy_ssa *ssas, const vy_access *accesses, uin
     vy_module_init(m, arena, options->debug);
     m->is_contractible = ssas->program->fast_math;
     emitter.module_writes = options->module_writes | emitter.access->writes;
-    if (!init_module_tables(&emitter, count)) {
+    if (!init_module_tables(&emitter, count) || !vy_debug_begin(&emitter)) {
         return vy_diag_no_memory(diag);
     }
     vy_module_capability(m, SpvCapabilityShader);
@@ -358,6 +362,7 @@ vyre_result vy_spirv_emit_all(const vy_ssa *ssas, const vy_access *accesses, uin
     if (emit_bodies(&emitter, ssas, count) == VYRE_OK) {
         emit_workgroup_size(&emitter);
         emitter.wrapper->emit(&emitter);
+        vy_debug_end(&emitter);
         emit_heads(&emitter);
     }
     return finish(&emitter, out_words, out_word_count);

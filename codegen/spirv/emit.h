@@ -8,11 +8,10 @@
 #ifndef VY_SPIRV_EMIT_H
 #define VY_SPIRV_EMIT_H
 
+#include "codegen/spirv/debug_info.h"
 #include "codegen/spirv/interface.h"
 #include "codegen/spirv/module.h"
 #include "codegen/spirv/spirv.h"
-
-typedef struct vy_emitter vy_emitter;
 
 #define VY_F32_SIGN      0x80000000u
 #define VY_F32_MAGNITUDE 0x7fffffffu
@@ -64,6 +63,8 @@ extern const vy_spirv_addressing vy_spirv_addressing_descriptor, vy_spirv_addres
 bool vy_slot_is_written(const vy_emitter *emitter, uint32_t slot);
 bool vy_slot_is_coherent(const vy_emitter *emitter, uint32_t slot);
 const char *vy_slot_name(const vy_emitter *emitter, uint32_t slot);
+/* The buffer that it is, or 0. */
+uint32_t vy_slot_buffer(const vy_emitter *emitter, uint32_t slot);
 /* Where the body keeps what the addressing makes of a slot, for such cells. */
 uint32_t *vy_slot_kept(vy_emitter *emitter, uint32_t slot, vy_cell cell);
 /* A block type, decorated as a whole but for its contents: struct { cell cells[]; }. */
@@ -234,8 +235,9 @@ struct vy_emitter {
     bool *is_emitted;     /* by block */
     uint32_t *edge_words; /* by edge of a phi: what it gets in place of a bool, or 0 */
     VY_VEC(vy_phi_patch) patches;
-    uint32_t current_label; /* of the block being filled */
-    vy_loc line;            /* of the last OpLine in this block */
+    uint32_t current_label;      /* of the block being filled */
+    vy_loc line;                 /* of the last OpLine in this block */
+    struct vy_debug_info *debug; /* debug_info.c; NULL: none */
     /* Global things, 0 until used. */
     uint32_t *slots;            /* by slot, twice: what the addressing keeps */
     uint32_t *wide_slots;       /* by slot and cell: likewise, of what is accessed as words */

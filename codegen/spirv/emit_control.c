@@ -392,6 +392,8 @@ static void emit_instruction(vy_emitter *emitter, uint32_t index)
         return;
     }
     if (ins->op != VY_SSA_PHI) {
+        vy_debug_bind(emitter, ins->block, index);
+        vy_debug_place(emitter, ins->loc, ins->call);
         emit_line(emitter, ins->loc);
     }
     uint32_t before = emitter->module.next_id;
@@ -517,6 +519,7 @@ static void emit_end(vy_emitter *emitter, const vy_block *block, bool is_loop_op
     if (block->end == VY_END_SWITCH && switches_on_blocks(emitter)) {
         condition = chosen_block(emitter, block, condition);
     }
+    vy_debug_place(emitter, block->loc, block->call);
     emit_line(emitter, block->loc); /* the merge instruction is the last but one */
     if (block->merge_kind == VY_MERGE_LOOP && !is_loop_open) {
         emit_loop_merge(emitter, block);
@@ -602,6 +605,7 @@ static void emit_block(vy_emitter *emitter, uint32_t index)
     for (; i && emitter->result == VYRE_OK; i = ssa->ins.data[i].next) {
         emit_instruction(emitter, i);
     }
+    vy_debug_bind(emitter, index, UINT32_MAX);
     emit_all_edge_words(emitter, index);
     emit_end(emitter, block, is_loop_open);
     emitter->last_labels[index] = emitter->current_label;

@@ -110,6 +110,7 @@ static uint32_t shared_variable(vy_emitter *emitter, uint32_t buffer)
         emitter->shared[buffer] = vy_global_variable(m, SpvStorageClassWorkgroup, type, 0);
         vy_module_name(m, emitter->shared[buffer],
                        emitter->ssa->program->buffers.data[buffer].name);
+        vy_debug_buffer(emitter, buffer, emitter->shared[buffer]);
     }
     return emitter->shared[buffer];
 }

@@ -15,6 +15,11 @@ uint32_t vy_module_id(vy_module *module)
     return module->next_id++;
 }
 
+uint32_t vy_module_debug_id(vy_module *module)
+{
+    return VY_DEBUG_ID + module->debug_ids++;
+}
+
 bool vy_module_is_too_large(const vy_module *module)
 {
     for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
@@ -22,12 +27,42 @@ bool vy_module_is_too_large(const vy_module *module)
             return true;
         }
     }
-    return module->next_id > VY_MAX_ID_BOUND;
+    return module->next_id + module->debug_ids > VY_MAX_ID_BOUND;
 }
 
 bool vy_module_is_whole(const vy_module *module)
 {
     return !module->arena->failed && !vy_module_is_too_large(module);
+}
+
+/* Gives debug information its ids. All operands of its instructions are ids. */
+static void place_debug_ids(const vy_module *module, vy_words *whole)
+{
+    const uint32_t shift = module->next_id - VY_DEBUG_ID;
+    for (uint32_t at = 5; at < whole->count;) {
+        uint32_t *words = whole->data + at, length = words[0] >> 16, first = 0, end = 0;
+        switch (words[0] & 0xffffu) {
+        case SpvOpString:
+        case SpvOpExtInstImport:
+            first = 1;
+            end = 2;
+            break;
+        case SpvOpConstant:
+            first = 2;
+            end = 3;
+            break;
+        case SpvOpExtInst:
+            first = 2;
+            end = words[3] >= VY_DEBUG_ID ? length : 0;
+            break;
+        default:
+            break;
+        }
+        for (uint32_t i = first; i < end; i++) {
+            words[i] += words[i] >= VY_DEBUG_ID ? shift : 0;
+        }
+        at += length ? length : 1;
+    }
 }
 
 uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_count)
@@ -38,11 +73,14 @@ uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_co
         total += module->sections[i].count;
     }
     (void)vy_vec_reserve(module->arena, &whole, total);
-    vy_words_append(
-        module->arena, &whole,
-        VY_LIST(SpvMagicNumber, version, 0 /* no registered generator */, module->next_id, 0));
+    vy_words_append(module->arena, &whole,
+                    VY_LIST(SpvMagicNumber, version, 0 /* no registered generator */,
+                            module->next_id + module->debug_ids, 0));
     for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
         vy_words_append(module->arena, &whole, module->sections[i].data, module->sections[i].count);
+    }
+    if (module->debug_ids && !module->arena->failed) {
+        place_debug_ids(module, &whole);
     }
     *out_count = whole.count;
     return module->arena->failed ? NULL : whole.data;
@@ -77,8 +115,15 @@ void vy_module_capability(vy_module *module, SpvCapability capability)
 
 void vy_module_extension(vy_module *module, const char *name)
 {
+    const vy_words *declared = &module->sections[VY_SECTION_EXTENSIONS];
     vy_words words = {0};
     vy_words_text(module->arena, &words, name);
+    for (uint32_t at = 0; at < declared->count; at += declared->data[at] >> 16) {
+        if (declared->data[at] >> 16 == words.count + 1 &&
+            memcmp(declared->data + at + 1, words.data, words.count * sizeof *words.data) == 0) {
+            return;
+        }
+    }
     vy_module_op(module, VY_SECTION_EXTENSIONS, SpvOpExtension, words.data, words.count);
 }
 

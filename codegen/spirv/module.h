@@ -24,6 +24,7 @@ typedef enum vy_section {
     VY_SECTION_NAMES,
     VY_SECTION_DECORATIONS,
     VY_SECTION_GLOBALS,  /* types, constants, variables */
+    VY_SECTION_DEBUG,    /* what debug information has of these, and what it says of the module */
     VY_SECTION_WRAPPER,  /* the entry point's function */
     VY_SECTION_PROLOGUE, /* the body's function: its head, what is read once, ... */
     VY_SECTION_BODY,     /* ... and its blocks */
@@ -33,12 +34,14 @@ typedef enum vy_section {
 
 /* The largest bound that every consumer has to take. */
 #define VY_MAX_ID_BOUND 4194303u
+/* Ids of debug information begin here, until the module is finished: behind all others then. */
+#define VY_DEBUG_ID 0x40000000u
 
 typedef struct vy_module {
     vy_arena *arena;
     vy_words sections[VY_SECTION_COUNT];
     vy_words *code; /* where vy_value and the like append */
-    uint32_t next_id;
+    uint32_t next_id, debug_ids;
     bool has_names;       /* OpName, OpLine */
     bool is_contractible; /* no NoContraction */
     uint32_t file_id;     /* always taken, so that debugging data changes no id */
@@ -52,6 +55,8 @@ typedef struct vy_module {
 
 void vy_module_init(vy_module *module, vy_arena *arena, bool has_names);
 uint32_t vy_module_id(vy_module *module);
+/* Of results of OpString, OpConstant, OpExtInstImport and OpExtInst of a set with such an id. */
+uint32_t vy_module_debug_id(vy_module *module);
 /* Whether memory sufficed and every instruction could be written. */
 bool vy_module_is_whole(const vy_module *module);
 bool vy_module_is_too_large(const vy_module *module);
@@ -67,6 +72,7 @@ uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_co
 void vy_module_op(vy_module *module, vy_section section, SpvOp op, const uint32_t *operands,
                   uint32_t count);
 void vy_module_capability(vy_module *module, SpvCapability capability);
+/* Each extension is declared once. */
 void vy_module_extension(vy_module *module, const char *name);
 bool vy_module_has_capability(const vy_module *module, SpvCapability capability);
 void vy_module_decorate(vy_module *module, uint32_t id, SpvDecoration decoration,

@@ -10,7 +10,9 @@ typedef struct vy_spirv_options {
     vyre_target target;
     vyre_interface interface;
     uint32_t float_modes;
-    bool aliased, debug;
+    bool aliased;
+    bool debug;         /* OpName, OpLine */
+    bool debug_info;    /* with debug: debug_info.h */
     uint32_t aggregate; /* VYRE_AGGREGATE_* */
     vyre_reconvergence reconvergence;
     bool whole;                    /* vy_ssa_build_whole: one workgroup for everything */

@@ -51,8 +51,13 @@ void vy_words_op(vy_arena *arena, vy_words *words, uint32_t op, const uint32_t *
 void vy_words_text(vy_arena *arena, vy_words *words, const char *text)
 {
     size_t length = strlen(text);
-    if (length > MAX_TEXT) {
-        length = MAX_TEXT;
+    vy_words_bytes(arena, words, text, length > MAX_TEXT ? MAX_TEXT : length);
+}
+
+void vy_words_bytes(vy_arena *arena, vy_words *words, const char *text, size_t length)
+{
+    if (!reserve(arena, words, (uint32_t)(length / 4) + 1)) {
+        return;
     }
     /* Low byte first, whatever the host's order; one zero byte at least. */
     for (size_t start = 0; start <= length; start += 4) {

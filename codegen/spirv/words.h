@@ -22,5 +22,7 @@ void vy_words_op(vy_arena *arena, vy_words *words, uint32_t op, const uint32_t *
                  uint32_t first_count, const uint32_t *rest, uint32_t rest_count);
 /* Appends a literal string, packed and padded with zeros as the format asks; cut at 1,024 bytes. */
 void vy_words_text(vy_arena *arena, vy_words *words, const char *text);
+/* The same of as many bytes, without a zero among them. */
+void vy_words_bytes(vy_arena *arena, vy_words *words, const char *text, size_t length);
 
 #endif

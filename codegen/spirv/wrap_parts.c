@@ -115,6 +115,7 @@ uint32_t vy_wrap_begin_entry(vy_emitter *emitter, uint32_t *out_label)
     vy_module_name(m, function, emitter->options->entry_name);
     *out_label = vy_module_id(m);
     vy_label(m, *out_label);
+    vy_debug_entry(emitter, function);
     return function;
 }
 

@@ -124,6 +124,8 @@ void vy_snapshot_decide(vy_snapshot *s, uint32_t api_version)
     if (s->timestamp_bits == 0) {
         info->timestamp_ns = 0;
     }
+    s->has_non_semantic_info =
+        api >= API_1_3 || s->has_extension[VY_EXTENSION_KHR_shader_non_semantic_info];
     bool clock = s->has_extension[VY_EXTENSION_EXT_calibrated_timestamps];
     info->has_addresses = s->has[VY_FEATURE_bufferDeviceAddress];
     info->has_calibrated_timestamps = clock && info->timestamp_ns > 0;
@@ -160,6 +162,9 @@ bool vy_snapshot_has(const vy_snapshot *s, const char *requirement)
         if (strcmp(requirement, vy_feature_get(f)->name) == 0) {
             return s->has[f];
         }
+    }
+    if (strcmp(requirement, vy_extension_name(VY_EXTENSION_KHR_shader_non_semantic_info)) == 0) {
+        return s->has_non_semantic_info;
     }
     for (uint32_t e = 0; e < VY_EXTENSION_COUNT; e++) {
         if (strcmp(requirement, vy_extension_name(e)) == 0) {

@@ -56,6 +56,8 @@ typedef struct vy_feature_info {
       "subgroup operations after branches that a whole subgroup takes alike")                      \
     X(KHR_shader_maximal_reconvergence, "VK_KHR_shader_maximal_reconvergence",                     \
       "subgroup operations where only some invocations of a subgroup are (not with validation)")   \
+    X(KHR_shader_non_semantic_info, "VK_KHR_shader_non_semantic_info",                             \
+      "debug information in kernels for Vulkan 1.2")                                               \
     X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
 
 typedef enum vy_extension {
@@ -100,11 +102,13 @@ typedef struct vy_snapshot {
     uint32_t max_push_descriptors; /* 0 without VK_KHR_push_descriptor */
     uint32_t non_coherent_atom;
     uint32_t max_allocation_count;
+    bool has_non_semantic_info; /* by the extension, or as Vulkan 1.3 has it */
     bool lacks_portability; /* adopted: the device offers the subset, and the host left it off */
 } vy_snapshot;
 
 /* Fills what follows from the rest: info.target, info.float_modes, info.doubles, info.missing,
- * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors. `api_version` is the
+ * info.offset_alignment, info.timestamp_ns, info.has_*, max_push_descriptors,
+ * has_non_semantic_info. `api_version` is the
  * instance's. */
 void vy_snapshot_decide(vy_snapshot *snapshot, uint32_t api_version);
 /* Larger is better; 0: not usable. */

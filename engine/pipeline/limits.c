@@ -70,6 +70,8 @@ static const char *way_round(const char *feature)
         {"shaderSharedInt64Atomics", "use atomics of 32 bits"},
         {"subgroupSizeControl", "leave out `subgroup N`"},
         {"computeFullSubgroups", "leave out `subgroup N`"},
+        {"VK_KHR_shader_non_semantic_info",
+         "compile it with VYRE_DEBUG_INFO_LINES or _NONE (vyre-spv: -g1, or nothing)"},
     };
     for (size_t i = 0; i < VY_COUNT_OF(ways); i++) {
         if (strcmp(feature, ways[i].feature) == 0) {

@@ -50,6 +50,14 @@ typedef enum vyre_reconvergence {
 #define VYRE_AGGREGATE_OLD 4u
 #define VYRE_AGGREGATE_ALL 7u
 
+/* What modules say of the program that they were made from. FULL is
+ * NonSemantic.Shader.DebugInfo.100 besides: the text that was parsed, functions and scopes, places,
+ * variables with their types and values. Of target VULKAN_1_2 it needs
+ * VK_KHR_shader_non_semantic_info. */
+#define VYRE_DEBUG_INFO_NONE  0
+#define VYRE_DEBUG_INFO_LINES 1 /* OpName and OpLine */
+#define VYRE_DEBUG_INFO_FULL  2
+
 /* What a kernel is compiled for. */
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -60,7 +68,7 @@ typedef struct vyre_kernel_params {
     /* 1: bindings that the program writes may overlap each other; the modules say so (Aliased). The
      * engine makes this variant by itself where a dispatch binds overlapping ranges. */
     int aliased;
-    int debug; /* 1: OpName and OpLine for people and debuggers */
+    int debug; /* VYRE_DEBUG_INFO_*, for people and debuggers; changes no other word */
     /* Called with the text of every segment after the pass named, "build" for the form before any.
      * "all": after each; NULL: never. A pass that runs twice is reported twice. Text is not kept
      * beyond the call. */

@@ -62,6 +62,13 @@ static void test_snapshot_chooses_the_target(void **state)
     s.timestamp_bits = 0;
     vy_snapshot_decide(&s, VK_API_VERSION_1_3);
     assert_true(s.info.timestamp_ns == 0);
+    static const char debug[] = "VK_KHR_shader_non_semantic_info";
+    assert_true(vy_snapshot_has(&s, debug)); /* as Vulkan 1.3 has it */
+    vy_snapshot_decide(&s, VK_API_VERSION_1_2);
+    assert_false(vy_snapshot_has(&s, debug));
+    s.has_extension[VY_EXTENSION_KHR_shader_non_semantic_info] = true;
+    vy_snapshot_decide(&s, VK_API_VERSION_1_2);
+    assert_true(vy_snapshot_has(&s, debug));
 }
 
 static void test_snapshot_names_everything_missing(void **state)

@@ -531,6 +531,46 @@ static void test_features_left_off_by_a_host_are_refused(void **state)
     host_device_close(&host);
 }
 
+/* Vulkan 1.3 has it; a device of 1.2 by an extension. */
+static void test_debug_information_is_refused_without_its_extension(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    static const char extension[] = "VK_KHR_shader_non_semantic_info",
+                      text[] = "program needy\nworkgroup 64\ninout o : u32[]\n"
+                               "kernel { let x = gid.x * 3  o[gid.x] = x }\n";
+    for (int i = 0; i < 3; i++) { /* 1.3, 1.2, 1.2 without the extension */
+        vyre_program *program = NULL;
+        vyre_kernel *kernel = NULL;
+        vyre_kernel_params params;
+        vyre_diag diag;
+        layer.vulkan_1_2 = i > 0;
+        layer.hide_extension = i != 1 ? extension : NULL;
+        vyre_device *device = engine_open(0);
+        bool has = device->snapshot.has_extension[VY_EXTENSION_KHR_shader_non_semantic_info];
+        vyre_device_kernel_params(device, &params);
+        assert_int_equal(params.target, i ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3);
+        params.debug = VYRE_DEBUG_INFO_FULL;
+        assert_int_equal(vyre_program_parse(text, strlen(text), "n.vyre", NULL, &program, &diag),
+                         VYRE_OK);
+        assert_int_equal(vyre_kernel_compile(program, &params, &kernel, &diag), VYRE_OK);
+        if (i == 0 || has) {
+            assert_int_equal(create(device, kernel, VYRE_BINDINGS_AUTO, &diag), VYRE_OK);
+        } else {
+            refuse(device, kernel, VYRE_BINDINGS_AUTO, extension, "VYRE_DEBUG_INFO_LINES");
+            vyre_kernel_destroy(&kernel);
+            params.debug = VYRE_DEBUG_INFO_LINES;
+            assert_int_equal(vyre_kernel_compile(program, &params, &kernel, &diag), VYRE_OK);
+            assert_int_equal(create(device, kernel, VYRE_BINDINGS_AUTO, &diag), VYRE_OK);
+        }
+        vyre_kernel_destroy(&kernel);
+        vyre_program_destroy(&program);
+        engine_close(&device);
+    }
+    layer.vulkan_1_2 = false;
+    layer.hide_extension = NULL;
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
@@ -548,6 +588,7 @@ int main(void)
         T(test_divergence_is_refused_without_reconvergence),
         T(test_lanes_of_unknown_order_are_refused),
         T(test_features_left_off_by_a_host_are_refused),
+        T(test_debug_information_is_refused_without_its_extension),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

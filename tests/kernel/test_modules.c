@@ -1,5 +1,5 @@
 /* What the whole compiler makes is accepted by spirv-val for its target: control flow of every
- * shape, generated programs, in both forms, with and without debug data. */
+ * shape, generated programs, in both forms, with and without debug information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void check_text(const char *what, const char *text, size_t size)
         vyre_kernel_params params = {
             .target = variant & 1 ? VYRE_TARGET_VULKAN_1_2 : VYRE_TARGET_VULKAN_1_3,
             .interface = variant & 4 ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR,
-            .debug = variant >> 1 & 1,
+            .debug = variant >> 1 & 1 ? VYRE_DEBUG_INFO_FULL : VYRE_DEBUG_INFO_NONE,
             .aliased = variant >> 1 & 1};
         vyre_kernel *kernel = NULL;
         if (vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK) {

@@ -106,7 +106,7 @@ static bool compile(run *r)
     params.interface = r->mode->interface;
     params.target = r->mode->target;
     params.aliased = r->mode->aliased;
-    params.debug = r->mode->debug;
+    params.debug = r->mode->debug ? VYRE_DEBUG_INFO_FULL : VYRE_DEBUG_INFO_NONE;
     params.aggregate = r->mode->joined ? VYRE_AGGREGATE_ALL : 0;
     if (vyre_kernel_compile(r->program, &params, &r->kernel, &r->diag) != VYRE_OK) {
         return fail(r, "compile");

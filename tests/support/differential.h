@@ -12,7 +12,7 @@ typedef struct vy_mode {
     vyre_target target;
     bool aliased;   /* mine_a and mine_b are one memory */
     bool optimised; /* the words went through spirv-opt -O */
-    bool debug;     /* names and lines in the words */
+    bool debug;     /* debug information in the words */
     bool resident;  /* resident buffers, not borrowed memory */
     bool joined;    /* atomics, within subgroups: maximal reconvergence */
     bool whole;     /* as one workgroup, where the program and its grid allow it */

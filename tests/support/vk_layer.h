@@ -64,6 +64,7 @@ typedef struct layer_settings {
     bool no_push_descriptor;
     bool no_optional; /* no optional feature and no extension */
     bool vulkan_1_1;  /* apiVersion */
+    bool vulkan_1_2;  /* likewise */
     /* The host's and the device's copies are two, which flush and invalidate copy between, in atoms
      * of LAYER_ATOM. */
     bool no_coherent_memory;

@@ -42,6 +42,9 @@ void layer_reset_device(void)
 static void spoil_properties(VkPhysicalDeviceProperties *p)
 {
     VkPhysicalDeviceLimits *limits = &p->limits;
+    if (layer.vulkan_1_2) {
+        p->apiVersion = VK_API_VERSION_1_2;
+    }
     if (layer.vulkan_1_1) {
         p->apiVersion = VK_API_VERSION_1_1;
     }

@@ -27,6 +27,7 @@ enum {
     OPTION_DUMP,
     OPTION_GRAPH,
     OPTION_DEBUG,
+    OPTION_DEBUG_LINES,
     OPTION_OPT,
     OPTION_AGGREGATE,
     OPTION_COARSE,
@@ -57,7 +58,10 @@ static const vy_option options[] = {
     {"--graph", OPTION_GRAPH, "FILE",
      "draw segments, buffers, hazards and barriers: .svg by graphviz's dot,\n"
      "else text for it; -: print that"},
-    {"-g", OPTION_DEBUG, NULL, "names and lines for people and debuggers"},
+    {"-g", OPTION_DEBUG, NULL,
+     "all that debuggers want to know: text, scopes, lines, types, variables\n"
+     "(NonSemantic.Shader.DebugInfo.100)"},
+    {"-g1", OPTION_DEBUG_LINES, NULL, "names and lines alone"},
     {"--aggregate", OPTION_AGGREGATE, NULL,
      "join atomics of one place within subgroups, for devices with maximal\n"
      "reconvergence (kernel files: words with and without)"},
@@ -178,7 +182,9 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->stats = c->stats || id == OPTION_STATS;
         c->requirements = c->requirements || id == OPTION_REQUIRES;
         c->explain = c->explain || id == OPTION_EXPLAIN;
-        c->debug = c->debug || id == OPTION_DEBUG;
+        c->debug = id == OPTION_DEBUG         ? VYRE_DEBUG_INFO_FULL
+                   : id == OPTION_DEBUG_LINES ? VYRE_DEBUG_INFO_LINES
+                                              : c->debug;
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         c->coarse = c->coarse || id == OPTION_COARSE;
@@ -254,16 +260,17 @@ static void print_dump(void *user, uint32_t segment, const char *pass, const cha
 
 static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *diag)
 {
-    vyre_kernel_params params = {.struct_size = (uint32_t)sizeof params,
-                                 .target = c->target,
-                                 .interface = c->interface,
-                                 .debug = c->debug || c->explain, /* for the names */
-                                 .reconvergence = c->aggregate ? VYRE_RECONVERGENCE_MAXIMAL
-                                                               : VYRE_RECONVERGENCE_NONE,
-                                 .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
-                                 .dump_after = c->dump_after,
-                                 .dump = c->dump_after ? print_dump : NULL,
-                                 .dump_user = out};
+    vyre_kernel_params params = {
+        .struct_size = (uint32_t)sizeof params,
+        .target = c->target,
+        .interface = c->interface,
+        /* To explain it takes the names. */
+        .debug = c->debug || !c->explain ? c->debug : VYRE_DEBUG_INFO_LINES,
+        .reconvergence = c->aggregate ? VYRE_RECONVERGENCE_MAXIMAL : VYRE_RECONVERGENCE_NONE,
+        .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
+        .dump_after = c->dump_after,
+        .dump = c->dump_after ? print_dump : NULL,
+        .dump_user = out};
     vyre_result result = vy_source_parse(&in->source, diag);
     if (result == VYRE_OK && c->format == FORMAT_TEXT && !c->graph) {
         return VYRE_OK;

@@ -22,7 +22,8 @@ typedef struct command {
     vyre_target target;
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
-    bool validate, stats, requirements, explain, debug, optimise, aggregate, coarse;
+    int debug;                      /* VYRE_DEBUG_INFO_* */
+    bool validate, stats, requirements, explain, optimise, aggregate, coarse;
 } command;
 
 /* One SPIR-V module. */
