@@ -171,6 +171,36 @@ if(NOT VYRE_TEST_DIRS)
     endif()
 endif()
 
+# What the libraries show and need.
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND NOT APPLE)
+    get_target_property(vyre_soversion vyre-vk SOVERSION)
+    add_test(NAME symbols
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DC_COMPILER=${CMAKE_C_COMPILER} -DNM=${CMAKE_NM} -DREADELF=${CMAKE_READELF}
+            -DAR=${CMAKE_AR} -DSOVERSION=${vyre_soversion}
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-symbols.cmake)
+    set_tests_properties(symbols PROPERTIES LABELS install TIMEOUT 300)
+
+    # GNU's compiler tells of all types, used or not, in its debug information.
+    set(vyre_abi_compiler "")
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+        set(vyre_abi_compiler ${CMAKE_C_COMPILER})
+    endif()
+    find_program(VYRE_AWK NAMES awk)
+    mark_as_advanced(VYRE_AWK)
+    if(vyre_abi_compiler AND VYRE_AWK)
+        set(vyre_abi ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${vyre_abi_compiler} -DNM=${CMAKE_NM}
+            -DREADELF=${CMAKE_READELF} -DAWK=${VYRE_AWK} -DSOVERSION=${vyre_soversion}
+            "-DVULKAN_INCLUDE=${VYRE_vulkan_INCLUDE_DIR}")
+        set(vyre_abi_script -P ${PROJECT_SOURCE_DIR}/tools/cmake/abi.cmake)
+        add_test(NAME abi COMMAND ${vyre_abi} ${vyre_abi_script})
+        set_tests_properties(abi PROPERTIES LABELS install TIMEOUT 300)
+        add_custom_target(abi-record COMMAND ${vyre_abi} -DRECORD=1 ${vyre_abi_script}
+            DEPENDS vyre-vk COMMENT "Recording the binary interface in docs/abi.txt" VERBATIM)
+    endif()
+endif()
+
 # An install into a prefix of its own, and users of it.
 if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     add_test(NAME install
@@ -178,8 +208,7 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
             -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/tools/cmake/consumer
             -DC_COMPILER=${CMAKE_C_COMPILER} -DCXX_COMPILER=${CMAKE_CXX_COMPILER}
             -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
-            -DNM=${CMAKE_NM} -DREADELF=${CMAKE_READELF} -DLIBDIR=${CMAKE_INSTALL_LIBDIR}
-            "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
+            -DLIBDIR=${CMAKE_INSTALL_LIBDIR} "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-install.cmake)
     set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300)
     add_test(NAME host-renderer
