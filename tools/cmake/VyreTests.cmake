@@ -205,12 +205,15 @@ endif()
 if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     add_test(NAME install
         COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
-            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/tools/cmake/consumer
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
             -DC_COMPILER=${CMAKE_C_COMPILER} -DCXX_COMPILER=${CMAKE_CXX_COMPILER}
+            -DLAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
             -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
             -DLIBDIR=${CMAKE_INSTALL_LIBDIR} "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
+            "-DDEPS_DIR=${VYRE_DEPS_DIR}"
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-install.cmake)
-    set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300)
+    # The library is built twice more in it.
+    set_tests_properties(install PROPERTIES LABELS install TIMEOUT 1500 COST 60)
     add_test(NAME host-renderer
         COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
             -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/examples/host_renderer
