@@ -201,6 +201,34 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND N
     endif()
 endif()
 
+# A Vulkan SDK of links, and builds against it.
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND NOT APPLE)
+    set(vyre_sdk_parts "")
+    foreach(name vulkan volk vma spirv_headers)
+        list(GET VYRE_${name}_INCLUDE_DIR 0 folder)
+        string(TOUPPER "${name}" part)
+        string(REPLACE "SPIRV_HEADERS" "SPIRV" part "${part}")
+        list(APPEND vyre_sdk_parts "-D${part}_INCLUDE=${folder}")
+    endforeach()
+    find_library(vyre_spirv_tools NAMES SPIRV-Tools SPIRV-Tools-shared NO_CACHE)
+    find_path(vyre_spirv_tools_include spirv-tools/libspirv.h NO_CACHE)
+    if(vyre_spirv_tools AND vyre_spirv_tools_include)
+        list(APPEND vyre_sdk_parts "-DSPIRV_TOOLS=${vyre_spirv_tools}"
+            "-DSPIRV_TOOLS_INCLUDE=${vyre_spirv_tools_include}")
+    endif()
+    if(VYRE_GLSLANG)
+        list(APPEND vyre_sdk_parts "-DGLSLANG=${VYRE_GLSLANG}")
+    endif()
+    add_test(NAME sdk
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+            -DCXX_COMPILER=${CMAKE_CXX_COMPILER} -DLAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
+            -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+            "-DDEPS_DIR=${VYRE_DEPS_DIR}" ${vyre_sdk_parts}
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-sdk.cmake)
+    set_tests_properties(sdk PROPERTIES LABELS install TIMEOUT 900 COST 40)
+endif()
+
 # An install into a prefix of its own, and users of it.
 if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     add_test(NAME install
