@@ -83,14 +83,18 @@ for dir in ${prefixes[@]+"${prefixes[@]}"}; do
     [ -d "$dir" ] || fail "--prefix $dir: no such folder"
     search+=("$(cd "$dir" && pwd)")
 done
-[ -z "$sdk" ] || search+=("$sdk")
+if [ -n "$sdk" ]; then
+    [ -e "$sdk/include/vulkan/vulkan_core.h" ] || [ -e "$sdk/Include/vulkan/vulkan_core.h" ] ||
+        fail "VULKAN_SDK=$sdk has no include/vulkan/vulkan_core.h: point it at an SDK (its setup-env.sh does), or unset it"
+    search+=("$sdk")
+fi
 search+=(/usr /usr/local "$deps/usr")
 
 # The file of that name below include/ of a prefix; a Vulkan SDK has folders of its own for some.
 find_header() {
     local prefix dir
     for prefix in "${search[@]}"; do
-        for dir in include include/volk include/vma Include Include/volk Include/vma; do
+        for dir in include include/volk include/vma Include Include/volk Include/Volk Include/vma; do
             if [ -e "$prefix/$dir/$1" ]; then
                 printf '%s' "$prefix/$dir"
                 return 0
@@ -105,7 +109,7 @@ have_program() {
     local prefix
     command -v "$1" >/dev/null && return 0
     for prefix in "${search[@]}"; do
-        [ ! -x "$prefix/bin/$1" ] || return 0
+        [ ! -x "$prefix/bin/$1" ] && [ ! -x "$prefix/Bin/$1" ] || return 0
     done
     return 1
 }

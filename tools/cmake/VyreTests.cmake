@@ -172,17 +172,77 @@ if(NOT VYRE_TEST_DIRS)
     endif()
 endif()
 
+# What the libraries show and need.
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND NOT APPLE)
+    get_target_property(vyre_soversion vyre-vk SOVERSION)
+    add_test(NAME symbols
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DC_COMPILER=${CMAKE_C_COMPILER} -DNM=${CMAKE_NM} -DREADELF=${CMAKE_READELF}
+            -DAR=${CMAKE_AR} -DSOVERSION=${vyre_soversion}
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-symbols.cmake)
+    set_tests_properties(symbols PROPERTIES LABELS install TIMEOUT 300)
+
+    # GNU's compiler tells of all types, used or not, in its debug information.
+    set(vyre_abi_compiler "")
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+        set(vyre_abi_compiler ${CMAKE_C_COMPILER})
+    endif()
+    find_program(VYRE_AWK NAMES awk)
+    mark_as_advanced(VYRE_AWK)
+    if(vyre_abi_compiler AND VYRE_AWK)
+        set(vyre_abi ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${vyre_abi_compiler} -DNM=${CMAKE_NM}
+            -DREADELF=${CMAKE_READELF} -DAWK=${VYRE_AWK} -DSOVERSION=${vyre_soversion}
+            "-DVULKAN_INCLUDE=${VYRE_vulkan_INCLUDE_DIR}")
+        set(vyre_abi_script -P ${PROJECT_SOURCE_DIR}/tools/cmake/abi.cmake)
+        add_test(NAME abi COMMAND ${vyre_abi} ${vyre_abi_script})
+        set_tests_properties(abi PROPERTIES LABELS install TIMEOUT 300)
+        add_custom_target(abi-record COMMAND ${vyre_abi} -DRECORD=1 ${vyre_abi_script}
+            DEPENDS vyre-vk COMMENT "Recording the binary interface in docs/abi.txt" VERBATIM)
+    endif()
+endif()
+
+# A Vulkan SDK of links, and builds against it.
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND NOT APPLE)
+    set(vyre_sdk_parts "")
+    foreach(name vulkan volk vma spirv_headers)
+        list(GET VYRE_${name}_INCLUDE_DIR 0 folder)
+        string(TOUPPER "${name}" part)
+        string(REPLACE "SPIRV_HEADERS" "SPIRV" part "${part}")
+        list(APPEND vyre_sdk_parts "-D${part}_INCLUDE=${folder}")
+    endforeach()
+    find_library(vyre_spirv_tools NAMES SPIRV-Tools SPIRV-Tools-shared NO_CACHE)
+    find_path(vyre_spirv_tools_include spirv-tools/libspirv.h NO_CACHE)
+    if(vyre_spirv_tools AND vyre_spirv_tools_include)
+        list(APPEND vyre_sdk_parts "-DSPIRV_TOOLS=${vyre_spirv_tools}"
+            "-DSPIRV_TOOLS_INCLUDE=${vyre_spirv_tools_include}")
+    endif()
+    if(VYRE_GLSLANG)
+        list(APPEND vyre_sdk_parts "-DGLSLANG=${VYRE_GLSLANG}")
+    endif()
+    add_test(NAME sdk
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+            -DCXX_COMPILER=${CMAKE_CXX_COMPILER} -DLAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
+            -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+            "-DDEPS_DIR=${VYRE_DEPS_DIR}" ${vyre_sdk_parts}
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-sdk.cmake)
+    set_tests_properties(sdk PROPERTIES LABELS install TIMEOUT 900 COST 40)
+endif()
+
 # An install into a prefix of its own, and users of it.
 if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     add_test(NAME install
         COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
-            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/tools/cmake/consumer
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
             -DC_COMPILER=${CMAKE_C_COMPILER} -DCXX_COMPILER=${CMAKE_CXX_COMPILER}
+            -DLAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
             -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
-            -DNM=${CMAKE_NM} -DREADELF=${CMAKE_READELF} -DLIBDIR=${CMAKE_INSTALL_LIBDIR}
-            "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
+            -DLIBDIR=${CMAKE_INSTALL_LIBDIR} "-DVMA_INCLUDE_DIR=${VYRE_vma_INCLUDE_DIR}"
+            "-DDEPS_DIR=${VYRE_DEPS_DIR}"
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-install.cmake)
-    set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300)
+    # The library is built twice more in it.
+    set_tests_properties(install PROPERTIES LABELS install TIMEOUT 1500 COST 60)
     add_test(NAME host-renderer
         COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
             -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/examples/host_renderer
