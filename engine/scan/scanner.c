@@ -46,16 +46,17 @@ static void unmake_pipeline(vy_scan_pipeline *p)
     vyre_program_destroy(&p->program);
 }
 
-vyre_result vy_scanner_pipeline(vyre_scanner *s, bool is_staged, bool is_multiple, bool is_again,
-                                vyre_pipeline **out_pipeline, vyre_diag *diag)
+vyre_result vy_scanner_pipeline(vyre_scanner *s, const vy_scan_bank *bank, bool is_staged,
+                                bool is_again, vyre_pipeline **out_pipeline, vyre_diag *diag)
 {
-    /* Writing again does not stage. */
-    uint32_t index = (is_again ? 4u : is_staged ? 2u : 0u) + (is_multiple ? 1u : 0u);
     vy_scan_variant variant = {.is_wide = s->is_wide,
-                               .is_staged = is_staged && !is_again,
-                               .is_multiple = is_multiple,
+                               .is_staged = is_staged && !is_again, /* writing does not stage */
+                               .is_multiple = bank->automaton_count > 1,
                                .is_again = is_again,
+                               .is_reset = bank->start == VY_SCAN_BY_RESET,
                                .workgroup = s->workgroup};
+    uint32_t index = (variant.is_staged ? 8u : 0u) + (variant.is_multiple ? 4u : 0u) +
+                     (variant.is_again ? 2u : 0u) + (variant.is_reset ? 1u : 0u);
     vyre_result code = VYRE_OK;
     vy_mutex_lock(&s->mutex);
     vy_scan_pipeline *p = &s->pipelines[index];
@@ -104,33 +105,68 @@ static vyre_result fill_bank(const vyre_scanner *s, const vy_automaton *const *a
     return code;
 }
 
-/* Automata for which files are scanned whole have banks of their own. */
-static vyre_result fill_banks(vyre_scanner *s, vyre_diag *diag)
+static vy_scan_start start_of(const vy_automaton *a)
+{
+    uint32_t bits[VY_SCAN_RESET_WORDS];
+    return a->overlap != VYRE_OVERLAP_NONE ? VY_SCAN_BY_OVERLAP
+           : vy_scan_resets(a, bits)       ? VY_SCAN_BY_RESET
+                                           : VY_SCAN_WHOLE;
+}
+
+/* Whether the bytes that reset `bits` and those that reset the automaton have any in common. */
+static bool has_common(const vy_automaton *a, uint32_t *bits, bool is_first)
+{
+    uint32_t own[VY_SCAN_RESET_WORDS], common = 0;
+    (void)vy_scan_resets(a, own);
+    for (uint32_t k = 0; k < VY_SCAN_RESET_WORDS; k++) {
+        own[k] = is_first ? own[k] : own[k] & bits[k];
+        common |= own[k];
+    }
+    if (common) {
+        memcpy(bits, own, sizeof own);
+    }
+    return common != 0;
+}
+
+/* The banks of one way of beginning. */
+static vyre_result fill_banks_of(vyre_scanner *s, vy_scan_start start, vyre_diag *diag)
 {
     const vyre_catalogue *c = s->catalogue;
-    uint32_t most = c->automaton_count / VY_SCAN_MOST_AUTOMATA + 2;
-    s->banks = vy_alloc_zeroed(&s->allocator, most, sizeof *s->banks);
-    if (!s->banks) {
-        return vy_diag_no_memory(diag);
-    }
+    const vy_automaton *some[VY_SCAN_MOST_AUTOMATA];
+    uint32_t count = 0, overlap = 0, bits[VY_SCAN_RESET_WORDS] = {0};
     vyre_result code = VYRE_OK;
-    for (int whole = 0; whole < 2; whole++) {
-        const vy_automaton *some[VY_SCAN_MOST_AUTOMATA];
-        uint32_t count = 0, overlap = 0;
-        for (uint32_t i = 0; i <= c->automaton_count && code == VYRE_OK; i++) {
-            if (count && (i == c->automaton_count || count == VY_SCAN_MOST_AUTOMATA)) {
-                vy_scan_bank *bank = &s->banks[s->bank_count++];
-                bank->automaton_count = count;
-                bank->overlap = overlap;
-                code = s->device ? fill_bank(s, some, bank, diag) : VYRE_OK;
-                count = overlap = 0;
-            }
-            if (i < c->automaton_count &&
-                (c->automata[i].overlap == VYRE_OVERLAP_NONE) == (whole != 0)) {
-                some[count++] = &c->automata[i];
-                overlap = c->automata[i].overlap > overlap ? c->automata[i].overlap : overlap;
+    for (uint32_t i = 0; i <= c->automaton_count && code == VYRE_OK; i++) {
+        const vy_automaton *a = i < c->automaton_count ? &c->automata[i] : NULL;
+        if (a && start_of(a) != start) {
+            continue;
+        }
+        bool fits = a && count < VY_SCAN_MOST_AUTOMATA &&
+                    (start != VY_SCAN_BY_RESET || has_common(a, bits, count == 0));
+        if (count && !fits) {
+            vy_scan_bank *bank = &s->banks[s->bank_count++];
+            bank->automaton_count = count;
+            bank->start = start;
+            bank->overlap = overlap;
+            code = s->device ? fill_bank(s, some, bank, diag) : VYRE_OK;
+            count = overlap = 0;
+            if (a && start == VY_SCAN_BY_RESET) {
+                (void)has_common(a, bits, true);
             }
         }
+        if (a) {
+            some[count++] = a;
+            overlap = a->overlap > overlap && start == VY_SCAN_BY_OVERLAP ? a->overlap : overlap;
+        }
+    }
+    return code;
+}
+
+static vyre_result fill_banks(vyre_scanner *s, vyre_diag *diag)
+{
+    s->banks = vy_alloc_zeroed(&s->allocator, s->catalogue->automaton_count + 1, sizeof *s->banks);
+    vyre_result code = s->banks ? VYRE_OK : vy_diag_no_memory(diag);
+    for (int start = 0; start < VY_SCAN_START_COUNT && code == VYRE_OK; start++) {
+        code = fill_banks_of(s, (vy_scan_start)start, diag);
     }
     return code;
 }
@@ -148,7 +184,7 @@ static uint32_t default_segment(const vyre_scanner *s)
     uint32_t size = DEFAULT_SEGMENT;
     for (uint32_t i = 0; i < s->bank_count; i++) {
         uint32_t overlap = s->banks[i].overlap;
-        while (overlap != VYRE_OVERLAP_NONE && overlap > size / 2 && size < (1u << 30)) {
+        while (overlap > size / 2 && size < (1u << 30)) {
             size *= 2;
         }
     }
@@ -231,8 +267,9 @@ vyre_result vyre_scanner_create(vyre_device *device, const vyre_catalogue *catal
         choose(s, &p);
         for (uint32_t i = 0; i < s->bank_count && code == VYRE_OK; i++) {
             vyre_pipeline *pipeline = NULL;
-            code = vy_scanner_pipeline(s, s->choice.staging == VYRE_SCAN_STAGING_SHARED,
-                                       s->banks[i].automaton_count > 1, false, &pipeline, diag);
+            code =
+                vy_scanner_pipeline(s, &s->banks[i], s->choice.staging == VYRE_SCAN_STAGING_SHARED,
+                                    false, &pipeline, diag);
         }
     }
     if (code != VYRE_OK) {
@@ -264,8 +301,7 @@ void vyre_scanner_destroy(vyre_scanner **scanner)
         }
     }
     vyre_allocator allocator = s->allocator;
-    uint32_t most = s->catalogue->automaton_count / VY_SCAN_MOST_AUTOMATA + 2;
-    vy_free(&allocator, s->banks, most * sizeof *s->banks);
+    vy_free(&allocator, s->banks, (s->catalogue->automaton_count + 1) * sizeof *s->banks);
     vy_mutex_finish(&s->mutex);
     vy_free(&allocator, s, sizeof *s);
     *scanner = NULL;

@@ -23,13 +23,25 @@ typedef struct vy_scan_tables {
 vyre_result vy_scan_tables_build(const vy_automaton *const *automata, uint32_t count, bool is_wide,
                                  const vyre_allocator *allocator, vy_scan_tables *out_tables,
                                  vyre_diag *diag);
+/* The bytes behind which the state is the same whatever it was before, as bits; whether there are
+ * any. */
+bool vy_scan_resets(const vy_automaton *a, uint32_t bits[VY_SCAN_RESET_WORDS]);
 void vy_scan_tables_finish(const vyre_allocator *allocator, vy_scan_tables *tables);
 
 /* ---- Scanners (scanner.c) -------------------------------------------------------------------- */
 
+/* Where scanning of a segment begins: so that the state is right where the segment does. */
+typedef enum vy_scan_start {
+    VY_SCAN_BY_OVERLAP, /* a number of bytes before it */
+    VY_SCAN_BY_RESET,   /* at the last byte before it that resets */
+    VY_SCAN_WHOLE,      /* at the file's start, and files are not cut */
+    VY_SCAN_START_COUNT
+} vy_scan_start;
+
 typedef struct vy_scan_bank {
     uint32_t automaton_count;
-    uint32_t overlap; /* of all of them; VYRE_OVERLAP_NONE: files are scanned whole */
+    vy_scan_start start;
+    uint32_t overlap; /* of all of them */
     vyre_buffer table, automata, outputs;
 } vy_scan_bank;
 
@@ -56,13 +68,13 @@ struct vyre_scanner {
     uint32_t bank_count;
     vy_mutex mutex; /* of what follows */
     vy_scan_choice choice;
-    vy_scan_pipeline pipelines[8]; /* by staged, multiple, again; made when they are needed */
-    vyre_scan_batch *busy;         /* batches of which a scan is in flight */
+    vy_scan_pipeline pipelines[16]; /* by vy_scan_variant; made when they are needed */
+    vyre_scan_batch *busy;          /* batches of which a scan is in flight */
 };
 
 /* The pipeline, made where it is missing. */
-vyre_result vy_scanner_pipeline(vyre_scanner *s, bool is_staged, bool is_multiple, bool is_again,
-                                vyre_pipeline **out_pipeline, vyre_diag *diag);
+vyre_result vy_scanner_pipeline(vyre_scanner *s, const vy_scan_bank *bank, bool is_staged,
+                                bool is_again, vyre_pipeline **out_pipeline, vyre_diag *diag);
 
 /* ---- Batches (batch.c) ----------------------------------------------------------------------- */
 

@@ -109,7 +109,7 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
 {
     const vy_scan_bank *bank = &s->banks[bank_index];
     vy_scan_part *part = &b->parts[bank_index];
-    bool is_whole = bank->overlap == VYRE_OVERLAP_NONE;
+    bool is_whole = bank->start == VY_SCAN_WHOLE;
     uint32_t segment_size = is_whole ? VYRE_SEGMENT_WHOLE : choice->segment_size;
     part->has_ended = part->is_submitted = false;
     part->total = 0;
@@ -123,7 +123,7 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
     part->params[VY_SCAN_ROW_COUNT] = (uint32_t)rows;
     part->params[VY_SCAN_FILE_COUNT] = b->file_count;
     part->params[VY_SCAN_SEGMENT_SIZE] = segment_size;
-    part->params[VY_SCAN_OVERLAP] = is_whole ? 0 : bank->overlap;
+    part->params[VY_SCAN_OVERLAP] = bank->overlap;
     part->params[VY_SCAN_AUTOMATON_COUNT] = bank->automaton_count;
     part->params[VY_SCAN_FIRST_HIT] = 0;
     part->is_staged = choice->staging == VYRE_SCAN_STAGING_SHARED;
@@ -135,8 +135,7 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
     code = vy_scan_part_rows(b, part, rows, (uint32_t)tiles, diag);
     vyre_pipeline *pipeline = NULL;
     if (code == VYRE_OK) {
-        code = vy_scanner_pipeline(s, part->is_staged, bank->automaton_count > 1, false, &pipeline,
-                                   diag);
+        code = vy_scanner_pipeline(s, bank, part->is_staged, false, &pipeline, diag);
     }
     if (code == VYRE_OK) {
         vyre_binding bindings[VY_SCAN_BUFFER_COUNT];
@@ -187,8 +186,7 @@ vyre_result vy_scan_again(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_ind
     const vy_scan_bank *bank = &s->banks[bank_index];
     vy_scan_part *part = &b->parts[bank_index];
     vyre_pipeline *pipeline = NULL;
-    vyre_result code =
-        vy_scanner_pipeline(s, false, bank->automaton_count > 1, true, &pipeline, diag);
+    vyre_result code = vy_scanner_pipeline(s, bank, false, true, &pipeline, diag);
     if (code == VYRE_OK) {
         vyre_binding bindings[VY_SCAN_BUFFER_COUNT];
         vyre_dispatch_params d;

@@ -55,6 +55,36 @@ static void write_description(const vy_automaton *a, uint32_t first, uint32_t to
     }
 }
 
+bool vy_scan_resets(const vy_automaton *a, uint32_t bits[VY_SCAN_RESET_WORDS])
+{
+    bool resets[256], has_any = false;
+    for (uint32_t class = 0; class < a->class_count; class ++) {
+        resets[class] = true;
+        for (uint32_t state = 1; state < a->state_count && resets[class]; state++) {
+            resets[class] =
+                a->transitions[(size_t)state * a->class_count + class] == a->transitions[class];
+        }
+    }
+    memset(bits, 0, VY_SCAN_RESET_WORDS * sizeof *bits);
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        bits[byte / 32] |= (uint32_t)resets[a->classes[byte]] << byte % 32;
+        has_any |= resets[a->classes[byte]];
+    }
+    return has_any;
+}
+
+/* Bytes that reset all of them. */
+static void write_resets(const vy_automaton *const *automata, uint32_t count, uint32_t *words)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bits[VY_SCAN_RESET_WORDS];
+        (void)vy_scan_resets(automata[i], bits);
+        for (uint32_t k = 0; k < VY_SCAN_RESET_WORDS; k++) {
+            words[k] = i ? words[k] & bits[k] : bits[k];
+        }
+    }
+}
+
 /* Each state's end is the next one's begin. */
 static uint32_t write_outputs(const vy_automaton *a, uint32_t told, uint32_t *outputs)
 {
@@ -83,7 +113,7 @@ vyre_result vy_scan_tables_build(const vy_automaton *const *automata, uint32_t c
                            (unsigned)count, is_wide ? "31 bits" : "15 bits");
     }
     t.table_words = is_wide ? s.entries : s.entries / 2;
-    t.automata_words = (size_t)count * VY_SCAN_AUTOMATON_WORDS;
+    t.automata_words = (size_t)count * VY_SCAN_AUTOMATON_WORDS + VY_SCAN_RESET_WORDS;
     t.output_words = s.output_words;
     t.table = vy_alloc_zeroed(allocator, t.table_words, sizeof(uint32_t));
     t.automata = vy_alloc_zeroed(allocator, t.automata_words, sizeof(uint32_t));
@@ -93,6 +123,7 @@ vyre_result vy_scan_tables_build(const vy_automaton *const *automata, uint32_t c
         return vy_diag_no_memory(diag);
     }
     uint32_t first = 0, told = 0;
+    write_resets(automata, count, t.automata + (size_t)count * VY_SCAN_AUTOMATON_WORDS);
     for (uint32_t i = 0; i < count; i++) {
         const vy_automaton *a = automata[i];
         uint32_t entries = a->state_count * a->class_count;

@@ -44,8 +44,9 @@ void vy_scan_text(const vy_scan_variant *v, vy_text *text)
     if (v->is_staged && !v->is_again) {
         vy_text_printf(text, "shared begins : u32[WIDTH]\nshared piece : u32[WIDTH * 17]\n");
     }
-    vy_text_printf(text, "%s%s%s%s", vy_scan_row_of, v->is_wide ? vy_scan_wide : vy_scan_narrow,
-                   vy_scan_class_load, vy_scan_four_of);
+    vy_text_printf(text, "%s%s%s%s%s%s", vy_scan_four_of, vy_scan_file_of,
+                   v->is_reset ? vy_scan_by_reset : vy_scan_by_overlap, vy_scan_row_of,
+                   v->is_wide ? vy_scan_wide : vy_scan_narrow, vy_scan_class_load);
     vy_text_printf(text, vy_scan_sums, steps);
     vy_text_printf(text, "kernel {\n    let row_tiles = (row_count + WIDTH - 1) / WIDTH\n");
     if (!v->is_again) {

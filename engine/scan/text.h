@@ -10,6 +10,7 @@ typedef struct vy_scan_variant {
     bool is_staged;   /* by shared memory; else each invocation reads its own segment */
     bool is_multiple; /* several automata */
     bool is_again;    /* hits alone are written, of a batch that was walked */
+    bool is_reset;    /* scanning begins at the last byte that resets, else by the overlap */
     uint32_t workgroup;
 } vy_scan_variant;
 
@@ -17,6 +18,8 @@ typedef struct vy_scan_variant {
  * table's entries), its number of classes, where its states' outputs are told, 0, then the class of
  * each byte, four to a word. */
 #define VY_SCAN_AUTOMATON_WORDS 68u
+/* Behind all of them, a bit for each byte: whatever the state, it is the same one behind it. */
+#define VY_SCAN_RESET_WORDS 8u
 /* Automata that one launch has. */
 #define VY_SCAN_MOST_AUTOMATA 32u
 #define VY_SCAN_FLAG_WIDE     0x80000000u /* in an entry: rules end in the state */

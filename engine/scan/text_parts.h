@@ -23,7 +23,7 @@ static const char vy_scan_head[] = "in text : u32x4[]\n"
                                    "shared span : u32[4]\n";
 
 /* The last file whose first row is not behind this one: files without bytes have none. */
-static const char vy_scan_row_of[] =
+static const char vy_scan_file_of[] =
     "fn file_of(row: u32) -> u32 {\n"
     "    var low = 0\n"
     "    var high = file_count\n"
@@ -33,7 +33,33 @@ static const char vy_scan_row_of[] =
     "        if files[middle].w <= row { low = middle } else { high = middle }\n"
     "    }\n"
     "    return low\n"
+    "}\n";
+
+static const char vy_scan_by_overlap[] = "fn start_of(first: u32, own: u32) -> u32 {\n"
+                                         "    return (own - min(own, overlap)) / 16\n"
+                                         "}\n";
+
+/* Unit by unit back to the last byte before the row that resets, or to the file's start. */
+static const char vy_scan_by_reset[] =
+    "fn resets(byte: u32) -> bool {\n"
+    "    return (automata[automaton_count * 68 + byte / 32] >> (byte & 31)) & 1 != 0\n"
     "}\n"
+    "fn start_of(first: u32, own: u32) -> u32 {\n"
+    "    var unit = (own + 15) / 16\n"
+    "    for turn in 0 .. (own + 15) / 16 {\n"
+    "        unit -= 1\n"
+    "        let four = text[first + unit]\n"
+    "        var has_one = false\n"
+    "        for k in 0 .. 16 {\n"
+    "            let byte = (four_of(four, k / 4) >> ((k & 3) * 8)) & 255\n"
+    "            if unit * 16 + k < own && resets(byte) { has_one = true }\n"
+    "        }\n"
+    "        if has_one { break }\n"
+    "    }\n"
+    "    return unit\n"
+    "}\n";
+
+static const char vy_scan_row_of[] =
     "// The unit of 16 bytes where scanning begins; the first byte that the row owns and the one\n"
     "// behind its last, both in the whole text; its file.\n"
     "fn row_of(row: u32) -> u32x4 {\n"
@@ -42,8 +68,7 @@ static const char vy_scan_row_of[] =
     "    let f = files[file]\n"
     "    let own = (row - f.w) * segment_size\n"
     "    let stop = own + min(f.y - own, segment_size)\n"
-    "    let start = (own - min(own, overlap)) / 16\n"
-    "    return u32x4(f.x + start, f.x * 16 + own, f.x * 16 + stop, file)\n"
+    "    return u32x4(f.x + start_of(f.x, own), f.x * 16 + own, f.x * 16 + stop, file)\n"
     "}\n"
     "fn together(a: u32, b: u32) -> u32 {\n"
     "    return select(a + b < a, 0xffffffff, a + b)\n"

@@ -133,7 +133,9 @@ typedef struct vyre_catalogue_info {
     int fits_16_bits;                 /* every state of every automaton is below 32,768 */
     /* Bytes that a segment has to be scanned before those that it owns, the most of all automata:
      * after so many of them the state is the same wherever scanning began. VYRE_OVERLAP_NONE: of
-     * some automaton no number is enough, and for that one files are scanned from their start. */
+     * some automaton no number is enough. For that one scanning begins at the last byte before the
+     * segment behind which the state is always the same, such as the end of a line for expressions
+     * that do not match it; where no byte is such a one, files are scanned whole. */
     uint32_t overlap;
     uint64_t fingerprint; /* of all tables: equal ones find the same */
 } vyre_catalogue_info;

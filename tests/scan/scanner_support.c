@@ -110,6 +110,18 @@ scan_files scan_random_files(uint64_t *seed, uint32_t count, uint32_t size, uint
     return f;
 }
 
+scan_files scan_dense_files(uint32_t count, uint32_t size)
+{
+    scan_files files = {.count = count};
+    files.bytes = malloc((size_t)count * size);
+    assert_non_null(files.bytes);
+    memset(files.bytes, 'a', (size_t)count * size);
+    for (uint32_t i = 0; i < count; i++) {
+        files.files[i] = (vyre_scan_file){files.bytes + (size_t)i * size, size, i % 3, i};
+    }
+    return files;
+}
+
 void scan_free_files(scan_files *files)
 {
     free(files->bytes);

@@ -32,6 +32,8 @@ typedef struct scan_files {
     unsigned char *bytes;
 } scan_files;
 scan_files scan_random_files(uint64_t *seed, uint32_t count, uint32_t size, uint32_t letters);
+/* All of one letter, a: every byte is a hit of a pattern of it. */
+scan_files scan_dense_files(uint32_t count, uint32_t size);
 void scan_free_files(scan_files *files);
 void scan_add_all(vyre_scan_batch *batch, const scan_files *files);
 /* `count` literals of 1 to `size` of these letters, in `room`. */
