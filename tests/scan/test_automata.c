@@ -277,6 +277,36 @@ static void test_patterns_of_one_language_share_an_automaton(void **state)
     vyre_catalogue_destroy(&catalogue);
 }
 
+/* 30,000 states that only those behind them tell apart, each twice: in a time that does not grow as
+ * their square. */
+static void test_large_automata_are_made_small(void **state)
+{
+    (void)state;
+    enum { SIZE = 30000 };
+    uint32_t *transitions = calloc((size_t)(2 * SIZE + 2) * 256, sizeof *transitions);
+    uint8_t *accepts = calloc(2 * SIZE + 2, 1);
+    char *letters = malloc(SIZE);
+    assert_true(transitions && accepts && letters);
+    memset(letters, 'a', SIZE);
+    for (uint32_t s = 0; s <= SIZE; s++) { /* state s once more as SIZE + 1 + s */
+        uint32_t to = s < SIZE ? s + 1 : SIZE;
+        transitions[(size_t)s * 256 + 'a'] = to + (s & 1 ? SIZE + 1 : 0);
+        transitions[(size_t)(SIZE + 1 + s) * 256 + 'a'] = to;
+        transitions[(size_t)(SIZE + 1 + s) * 256 + 'b'] = SIZE + 1;
+    }
+    accepts[SIZE] = accepts[2 * SIZE + 1] = 1;
+    const vyre_pattern patterns[] = {
+        {.transitions = transitions, .accepts = accepts, .state_count = 2 * SIZE + 2},
+        literal_of(letters, SIZE, 0)};
+    vyre_catalogue *catalogue = make_catalogue(patterns, 2, VYRE_GROUPING_PER_RULE);
+    assert_int_equal(info_of(catalogue).automaton_count, 1);
+    assert_int_equal(info_of(catalogue).state_count, SIZE + 1);
+    vyre_catalogue_destroy(&catalogue);
+    free(letters);
+    free(accepts);
+    free(transitions);
+}
+
 /* ---- Rejections ------------------------------------------------------------------------------ */
 
 static void test_bad_patterns_are_listed_and_the_others_found(void **state)
@@ -383,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_products_are_as_small_as_they_can_be),
         cmocka_unit_test(test_tables_fit_each_other),
         cmocka_unit_test(test_patterns_of_one_language_share_an_automaton),
+        cmocka_unit_test(test_large_automata_are_made_small),
         cmocka_unit_test(test_bad_patterns_are_listed_and_the_others_found),
         cmocka_unit_test(test_rejections_say_how_they_are_mended),
         cmocka_unit_test(test_states_are_counted_as_they_are_given),

@@ -124,6 +124,35 @@ static void test_overlaps_of_known_patterns(void **state)
     }
 }
 
+/* The same automaton with its states but the first, and its classes, in another order. */
+static void shuffle(vy_automaton *a, uint64_t *random)
+{
+    uint32_t numbers[128], places[128], classes[3] = {0, 1, 2};
+    size_t entries = (size_t)a->state_count * a->class_count;
+    uint32_t *old = malloc(entries * sizeof *old);
+    assert_true(old && a->state_count <= 128 && a->class_count == 3);
+    memcpy(old, a->transitions, entries * sizeof *old);
+    for (uint32_t s = 0; s < a->state_count; s++) { /* numbers[state] and its inverse */
+        uint32_t other = s < 2 ? s : 1 + random_below(random, s);
+        numbers[s] = s;
+        places[s] = s;
+        places[s] = places[other];
+        places[other] = s;
+    }
+    for (uint32_t place = 0; place < a->state_count; place++) {
+        numbers[places[place]] = place;
+    }
+    uint32_t first = random_below(random, 3);
+    classes[0] = classes[first];
+    classes[first] = 0;
+    for (uint32_t s = 0; s < a->state_count; s++) {
+        for (uint32_t c = 0; c < 3; c++) {
+            a->transitions[numbers[s] * 3 + classes[c]] = numbers[old[s * 3 + c]];
+        }
+    }
+    free(old);
+}
+
 /* What is said of literals without looking is what looking finds. */
 static void test_overlap_of_literals_is_the_longest_one(void **state)
 {
@@ -146,6 +175,11 @@ static void test_overlap_of_literals_is_the_longest_one(void **state)
                          VYRE_OK);
         assert_int_equal(vy_automaton_find_overlap(&none, &a, &overlap, NULL), VYRE_OK);
         assert_int_equal(overlap, a.overlap);
+        for (uint32_t i = 0; i < 10 && a.class_count == 3; i++) { /* whatever is looked at first */
+            shuffle(&a, &random);
+            assert_int_equal(vy_automaton_find_overlap(&none, &a, &overlap, NULL), VYRE_OK);
+            assert_int_equal(overlap, a.overlap);
+        }
         vy_automaton_finish(&a, &none);
     }
 }
@@ -176,6 +210,26 @@ static void test_overlaps_are_looked_for_within_a_budget(void **state)
     assert_int_equal(overlap_of_bits(17), VYRE_OVERLAP_NONE); /* 1,114,112 */
 }
 
+/* Of 1,500 times an a there are too many pairs to look at; but the literal says how long it is. */
+static void test_overlaps_of_equal_patterns_are_the_smaller_one(void **state)
+{
+    (void)state;
+    enum { SIZE = 1500 };
+    static uint32_t transitions[(SIZE + 1) * 256];
+    static uint8_t accepts[SIZE + 1];
+    static char letters[SIZE];
+    memset(letters, 'a', SIZE);
+    accepts[SIZE] = 1;
+    for (uint32_t s = 0; s <= SIZE; s++) {
+        transitions[s * 256 + 'a'] = s < SIZE ? s + 1 : SIZE;
+    }
+    const vyre_pattern patterns[] = {
+        {.transitions = transitions, .accepts = accepts, .state_count = SIZE + 1},
+        literal_of(letters, SIZE, 0)};
+    assert_int_equal(overlap_of(patterns, 1, VYRE_GROUPING_PER_RULE), VYRE_OVERLAP_NONE);
+    assert_int_equal(overlap_of(patterns, 2, VYRE_GROUPING_PER_RULE), SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_overlaps_of_known_patterns),
         cmocka_unit_test(test_overlap_of_literals_is_the_longest_one),
         cmocka_unit_test(test_overlaps_are_looked_for_within_a_budget),
+        cmocka_unit_test(test_overlaps_of_equal_patterns_are_the_smaller_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,40 @@ static void test_a_million_literals_are_refused_before_memory_is_short(void **st
     free(bytes);
 }
 
+/* What is too large is not made to its end: of many rules, and of many automata. */
+static void test_what_is_too_large_takes_little_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 40000 };
+    uint8_t(*bytes)[4] = malloc(COUNT * sizeof *bytes);
+    vyre_pattern *patterns = calloc(COUNT, sizeof *patterns);
+    vyre_catalogue *catalogue = NULL;
+    vyre_catalogue_params params;
+    vyre_catalogue_params_init(&params);
+    params.patterns = patterns;
+    params.pattern_count = COUNT;
+    params.max_size = 1u << 20;
+    assert_true(bytes && patterns);
+    const vyre_pattern machine = back_pattern(4, 'a');
+    for (int kind = 0; kind < 2; kind++) {
+        meter m = {0, 0};
+        vyre_allocator allocator = {&m, meter_reallocate};
+        vyre_diag diag;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            memcpy(bytes[i], &i, 4);
+            patterns[i] = kind ? literal_of(bytes[i], 4, 0) : machine;
+        }
+        params.allocator = &allocator;
+        params.grouping = kind ? VYRE_GROUPING_PER_RULE : VYRE_GROUPING_AUTO;
+        assert_refused(vyre_catalogue_create(&params, &catalogue, &diag), UNSUPPORTED_FEATURE,
+                       &diag, "max_size");
+        assert_int_equal(m.now, 0);
+        assert_true(m.most < (kind ? 4u << 20 : 1u << 20));
+    }
+    free(patterns);
+    free(bytes);
+}
+
 /* Each state of a^n has found n literals. */
 static void test_outputs_count_as_tables_do(void **state)
 {
@@ -509,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_automata_that_never_fit_stay_apart),
         cmocka_unit_test(test_tables_have_at_most_max_size),
         cmocka_unit_test(test_a_million_literals_are_refused_before_memory_is_short),
+        cmocka_unit_test(test_what_is_too_large_takes_little_memory),
         cmocka_unit_test(test_outputs_count_as_tables_do),
         cmocka_unit_test(test_literals_have_at_most_2_to_the_24_states),
         cmocka_unit_test(test_tables_of_16_bits_have_32768_states),
