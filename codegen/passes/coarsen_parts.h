@@ -17,10 +17,8 @@
 #define VY_COARSE_MOST_RETURNS 16u
 
 /* Words of the workgroup's memory, where what its elements append is put together before it is
- * stored. 0: nowhere. */
-#ifndef VY_COARSE_STAGE
+ * stored. */
 #define VY_COARSE_STAGE 4096u
-#endif
 
 typedef enum vy_coarse_role {
     VY_COARSE_PLAIN,   /* copied for every element */

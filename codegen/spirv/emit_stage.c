@@ -4,9 +4,7 @@
 #include "codegen/spirv/emit.h"
 
 /* Words that a subgroup's store may touch beside each other begin at a multiple of so many. */
-#ifndef LINE
 #define LINE 32u
-#endif
 
 static uint32_t staged_word(vy_emitter *emitter, uint32_t place)
 {
