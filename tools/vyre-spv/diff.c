@@ -597,7 +597,7 @@ static vyre_result compare_modules(const command *asked, const module *a, const 
         fprintf(out, "+++ %s: %s", asked->other, b->name);
         end_line(&c);
         print_hunks(&c);
-        fprintf(out, "%s: %u lines gone, %u new\n", a->name, left, came);
+        fprintf(out, "%s: %u line%s gone, %u new\n", a->name, left, left == 1 ? "" : "s", came);
         print_summary(&c);
         *inout_differs = true;
     } else if (second == VYRE_OK) {
