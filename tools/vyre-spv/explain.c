@@ -40,6 +40,7 @@ static const row extensions[] = {
 
 static const row sets[] = {
     {"GLSL.std.450", "functions on numbers that shaders have"},
+    {"NonSemantic.DebugPrintf", "messages of invocations, which validation layers print"},
     {"NonSemantic.Shader.DebugInfo.100", "debug information: text, scopes, lines, variables (-g)"},
 };
 
