@@ -460,9 +460,8 @@ static void describe_types(compiler *c)
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
             "shaderSubgroupUniformControlFlow");
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL, "shaderMaximalReconvergence");
-    /* Vulkan 1.3 has it. */
-    require(k,
-            c->params.debug == VYRE_DEBUG_INFO_FULL && c->params.target == VYRE_TARGET_VULKAN_1_2,
+    bool needs_set = c->params.debug == VYRE_DEBUG_INFO_FULL;
+    require(k, needs_set && c->params.target == VYRE_TARGET_VULKAN_1_2,
             "VK_KHR_shader_non_semantic_info");
 }
 

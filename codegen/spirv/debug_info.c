@@ -26,6 +26,7 @@ struct vy_debug_info {
     uint32_t *scope_ids;                /* in this body */
     uint32_t *functions;                /* by function: DebugFunction */
     uint32_t *variables;                /* by variable, in this body */
+    uint32_t *params;                   /* by param of the program, in this body */
     bool *is_declared;                  /* by buffer */
     uint32_t types[2][VYRE_TYPE_COUNT]; /* as values, as elements in memory */
     constant *constants;                /* open addressing */
@@ -400,6 +401,29 @@ void vy_debug_bind(vy_emitter *emitter, uint32_t block, uint32_t instruction)
     }
 }
 
+/* To the kernel a param is what a `let` at its beginning is. */
+void vy_debug_param(vy_emitter *emitter, uint32_t param, uint32_t component, uint32_t value)
+{
+    info *d = emitter->debug;
+    if (!d || !value) {
+        return;
+    }
+    const vy_named *p = &emitter->ssa->program->params.data[param];
+    uint32_t *id = &d->params[param], index = 0;
+    if (!*id) {
+        uint32_t name = name_of(emitter, p->name);
+        uint32_t type = type_id(emitter, (vyre_type)p->type, false);
+        uint32_t line = number(emitter, p->loc.line), column = number(emitter, p->loc.column);
+        uint32_t kernel = scope_id(emitter, d->scopes.kernel);
+        *id = global(emitter, OP(DebugLocalVariable),
+                     VY_LIST(name, type, d->source, line, column, kernel, d->zero));
+    }
+    bool is_part = vy_type_components((vyre_type)p->type) > 1;
+    index = is_part ? number(emitter, component) : 0;
+    local(emitter, OP(DebugValue), (const uint32_t[]){*id, value, d->expression, index},
+          is_part ? 4 : 3);
+}
+
 void vy_debug_buffer(vy_emitter *emitter, uint32_t buffer, uint32_t variable)
 {
     info *d = emitter->debug;
@@ -584,6 +608,7 @@ bool vy_debug_begin_body(vy_emitter *emitter, uint32_t segment)
         return true;
     }
     d->variables = vy_arena_alloc(arena, ssa->program->vars.count + 1u, sizeof *d->variables);
+    d->params = vy_arena_alloc(arena, ssa->program->params.count + 1u, sizeof *d->params);
     d->inlined = vy_arena_alloc(arena, ssa->calls.count + 1u, sizeof *d->inlined);
     if (!sort_bindings(emitter) || arena->failed) {
         return false;

@@ -24,6 +24,8 @@ void vy_debug_place(vy_emitter *emitter, vy_loc loc, uint32_t call);
 /* What variables are from here on: in the block, before the instruction is emitted (UINT32_MAX: the
  * block's end). */
 void vy_debug_bind(vy_emitter *emitter, uint32_t block, uint32_t instruction);
+/* That component of a param of the program has the value. */
+void vy_debug_param(vy_emitter *emitter, uint32_t param, uint32_t component, uint32_t value);
 /* A buffer, or workgroup memory, has that variable. */
 void vy_debug_buffer(vy_emitter *emitter, uint32_t buffer, uint32_t variable);
 

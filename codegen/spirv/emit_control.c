@@ -399,6 +399,9 @@ static void emit_instruction(vy_emitter *emitter, uint32_t index)
     uint32_t before = emitter->module.next_id;
     uint32_t value = emit_value(emitter, ins);
     emitter->values[index] = value;
+    if (ins->op == VYRE_OP_PARAM) {
+        vy_debug_param(emitter, ins->ref, (uint32_t)ins->bits, value);
+    }
     if (value >= before) { /* not a constant or input that others share */
         vy_module_name(&emitter->module, value, ins->name);
     }

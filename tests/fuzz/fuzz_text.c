@@ -40,13 +40,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     vyre_program *program = NULL;
     vyre_kernel *kernel = NULL;
     vyre_diag diag;
+    const vyre_kernel_params full = {.debug = VYRE_DEBUG_INFO_FULL};
     if (vyre_program_parse((const char *)data, size, "fuzz", NULL, &program, &diag) != VYRE_OK) {
         FUZZ_ASSERT(program == NULL);
         check_refusal((const char *)data, size, &diag);
         return 0;
     }
     check_printed(program);
-    if (size <= MAX_COMPILED && vyre_kernel_compile(program, NULL, &kernel, &diag) != VYRE_OK) {
+    if (size <= MAX_COMPILED && vyre_kernel_compile(program, &full, &kernel, &diag) != VYRE_OK) {
         FUZZ_ASSERT(kernel == NULL);
         FUZZ_ASSERT(diag.code != VYRE_ERROR_INTERNAL);
     }

@@ -434,6 +434,7 @@ static void test_variables_are_told_with_their_values(void **state)
     expect_variable(&info, "e", IS(DebugTypeBasic), 25, "u32", true);
     expect_variable(&info, "m", IS(DebugTypeBasic), 26, "u32", true);
     expect_variable(&info, "v", IS(DebugTypeVector), 31, NULL, true);
+    expect_variable(&info, "k", IS(DebugTypeBasic), 9, "u32", true);
     expect_variable(&info, "b", IS(DebugTypeBasic), 12, "u32", true);
     for (int i = 0; i < 3; i++) {
         static const char *const names[] = {"x", "y", "s"};

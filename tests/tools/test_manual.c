@@ -65,6 +65,7 @@ static void test_tools_tell_usage_and_version(void **state)
         assert_int_equal(strncmp(text, begin, strlen(begin)), 0);
         free(text);
         assert_file_has("out", "  --version ");
+        assert_file_has("out", "\n\nOther:\n  --version "); /* the last of its groups */
         assert_file_has("out", "\nExit: 0 success; 1 ");
     }
 }
@@ -73,7 +74,7 @@ static void test_tools_tell_usage_and_version(void **state)
 
 /* Prints options of --help that the page ($2) of the tool ($1) lacks. */
 static const char missing_options[] =
-    "\"$1\" --help | sed -n 's/^  \\(--*[a-zA-Z-]*\\).*/\\1/p' >options\n"
+    "\"$1\" --help | sed -n 's/^  \\(--*[a-zA-Z0-9-]*\\).*/\\1/p' >options\n"
     "[ \"$(wc -l <options)\" -gt 4 ] || exit 1\n"
     "tr -d '\\\\' <\"$2\" >page\n"
     "while read -r option; do grep -q -e \"^fB${option}fR\" page || echo \"$option\"; done "
@@ -180,7 +181,7 @@ static void test_bash_completes_values_and_files(void **state)
 /* Prints options of --help of the tool $1 that are not completed, or not known to zsh's file. */
 static const char options_script[] =
     "\"" VYRE_BINARY_DIR
-    "/bin/$1\" --help | sed -n 's/^  \\(--*[a-zA-Z-]*\\).*/\\1/p' | sort >wanted\n"
+    "/bin/$1\" --help | sed -n 's/^  \\(--*[a-zA-Z0-9-]*\\).*/\\1/p' | sort >wanted\n"
     "[ \"$(wc -l <wanted)\" -gt 4 ] || exit 1\n"
     "source \"" MANUAL "bash/$1\" || exit 1\n"
     "COMP_LINE=\"$1 -\"; COMP_POINT=${#COMP_LINE}\n"

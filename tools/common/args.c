@@ -9,7 +9,7 @@ static const vy_option *find_option(const vy_args *args, const char *name, size_
 {
     for (uint32_t i = 0; i < args->option_count; i++) {
         const char *candidate = args->options[i].name;
-        if (strlen(candidate) == length && memcmp(candidate, name, length) == 0) {
+        if (candidate && strlen(candidate) == length && memcmp(candidate, name, length) == 0) {
             return &args->options[i];
         }
     }
@@ -59,6 +59,10 @@ void vy_options_print(FILE *out, const vy_option *options, uint32_t count)
 {
     enum { COLUMN = 26 };
     for (uint32_t i = 0; i < count; i++) {
+        if (!options[i].name) {
+            fprintf(out, "%s%s:\n", i ? "\n" : "", options[i].help);
+            continue;
+        }
         int width = fprintf(out, "  %s%s%s", options[i].name, options[i].value ? " " : "",
                             options[i].value ? options[i].value : "");
         for (const char *line = options[i].help; line; width = 0) {

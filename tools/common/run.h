@@ -18,6 +18,7 @@ typedef struct vy_source {
     size_t size;
     bool is_kernel;        /* a kernel file: its bytes are no text that errors could quote */
     vyre_program *program; /* NULL where only the text was read */
+    int debug;             /* VYRE_DEBUG_INFO_*: of what a device is given */
 } vy_source;
 
 /* Reads the file; the program is parsed, or taken out of the kernel file, by vy_source_parse.

@@ -31,8 +31,8 @@ bool vy_tool_is_interrupted(void);
 /* ---- Command lines --------------------------------------------------------------------------- */
 
 typedef struct vy_option {
-    const char *name;  /* "--in" or "-o" */
-    int id;            /* over 0 */
+    const char *name;  /* "--in" or "-o"; NULL: a group's heading, which is the help */
+    int id;            /* over 0; of a heading 0 */
     const char *value; /* what it takes, such as "NAME=V"; NULL: nothing */
     const char *help;  /* one line, or several with '\n' */
 } vy_option;
@@ -56,7 +56,8 @@ typedef struct vy_args {
 
 /* The next option's id, or a VY_ARG_*; its value is in args->value. */
 int vy_args_next(vy_args *args);
-/* The lines of --help about options. */
+#define VY_HEADING(text) {NULL, 0, NULL, text}
+/* The lines of --help about options, below the headings of their groups. */
 void vy_options_print(FILE *out, const vy_option *options, uint32_t count);
 /* Cuts text as a shell does: blanks separate, quotes and backslashes keep. Words belong to the
  * arena, (*out_words)[*out_count] is NULL. Errors: INVALID_ARGUMENT for an open quote. */

@@ -24,16 +24,19 @@ enum {
 };
 
 static const vy_option options[] = {
+    VY_HEADING("What is measured"),
     {"--device", OPTION_DEVICE, "NAME|INDEX|list",
      "the device, by part of its name or its number (default: the best);\n"
      "list: print the devices"},
-    {"--json", OPTION_JSON, "FILE", "write everything as JSON (vyre.bench/1)"},
-    {"--plot", OPTION_PLOT, "FILE.svg",
-     "draw a picture of each group; with several groups FILE-GROUP.svg"},
     {"--quick", OPTION_QUICK, NULL, "small sizes, few samples: seconds, to see that all works"},
     {"--kernel", OPTION_KERNEL, "TEXT",
      "of group kernels those with TEXT in their name, and the copy, which\n"
      "makes their limit"},
+    VY_HEADING("What is written"),
+    {"--json", OPTION_JSON, "FILE", "write everything as JSON (vyre.bench/1)"},
+    {"--plot", OPTION_PLOT, "FILE.svg",
+     "draw a picture of each group; with several groups FILE-GROUP.svg"},
+    VY_HEADING("Other"),
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -76,7 +79,7 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < VY_COUNT_OF(kinds); i++) {
         fprintf(out, "  %-24s%s\n", kinds[i].name, kinds[i].what);
     }
-    fprintf(out, "\nOptions:\n");
+    fputc('\n', out);
     vy_options_print(out, options, VY_COUNT_OF(options));
     fprintf(out, "\nExit: 0 success; 1 device or run failed, or a result is wrong; 2 usage;\n"
                  "130 interrupted.\n");

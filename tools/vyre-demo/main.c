@@ -27,12 +27,15 @@ enum {
 };
 
 static const vy_option options[] = {
+    VY_HEADING("Where it runs"),
     {"--device", OPTION_DEVICE, "NAME", "the device (default: the best)"},
+    {"--reference", OPTION_REFERENCE, NULL, "on the interpreter alone, which needs no device"},
+    VY_HEADING("What it reads and prints"),
     {"--input", OPTION_INPUT, "FILE",
      "a Packages file, or - (default: apt-cache dumpavail, or else\n/var/lib/dpkg/status)"},
     {"--program", OPTION_PROGRAM, "FILE", "where " PROGRAM " is"},
     {"--limit", OPTION_LIMIT, "N", "names printed of each level (default 6)"},
-    {"--reference", OPTION_REFERENCE, NULL, "on the interpreter alone, which needs no device"},
+    VY_HEADING("Other"),
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };

@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect, step, watch, bounds;
+    bool bisect, step, watch, bounds, debug;
     const char *trace; /* a file, or NULL */
     const char *dump_folder;
     uint32_t repeat, warmup;

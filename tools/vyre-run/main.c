@@ -32,48 +32,46 @@ enum {
     OPTION_TRACE,
     OPTION_DUMP,
     OPTION_WATCH,
+    OPTION_DEBUG,
     OPTION_VERSION,
     OPTION_HELP
 };
 
 static const vy_option own_options[] = {
+    VY_HEADING("Where it runs"),
     {"--device", OPTION_DEVICE, "NAME|INDEX|list",
      "the device, by part of its name or its number (default: the best);\n"
      "list: print the devices"},
     {"--reference", OPTION_REFERENCE, NULL, "run on the interpreter, which needs no device"},
+    {"--subgroup", OPTION_SUBGROUP, "N",
+     "lanes of a subgroup with --reference, where the program does not say:\n"
+     "a power of two to 128 (default: 32; with a device, as that has them)"},
+    {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup|persistent",
+     "how the device runs the segments"},
+    {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
+     "how shaders reach their buffers (default: by address where the device\n"
+     "can, and by descriptor under validation)"},
+    VY_HEADING("Is it right"),
     {"--check", OPTION_CHECK, NULL,
      "run on both and compare every element of every output, the passes,\n"
      "convergence and record; a fixpoint that reaches its limit fails"},
     {"--races", OPTION_RACES, NULL,
      "let the interpreter look for plain accesses that conflict (implies\n"
      "--reference, without --check)"},
-    {"--subgroup", OPTION_SUBGROUP, "N",
-     "lanes of a subgroup with --reference, where the program does not say:\n"
-     "a power of two to 128 (default: 32; with a device, as that has them)"},
-    {"--validate", OPTION_VALIDATE, NULL,
-     "run under the Vulkan validation layer; any complaint is a failure"},
-    {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup|persistent",
-     "how the device runs the segments"},
-    {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
-     "how shaders reach their buffers (default: by address where the device\n"
-     "can, and by descriptor under validation)"},
-    {"--time", OPTION_TIME, NULL, "print times"},
-    {"--repeat", OPTION_REPEAT, "N", "run N times on the device, with the same inputs"},
-    {"--warmup", OPTION_WARMUP, "N", "run N times before, without looking"},
-    {"--report", OPTION_REPORT, NULL, "print what the dispatch did: dispatches, barriers, bytes"},
-    {"--json", OPTION_JSON, NULL, "print everything as one JSON object (vyre.run/1)"},
-    {"--info", OPTION_INFO, NULL, "print what is known of the device; takes no program"},
-    {"--examples", OPTION_EXAMPLES, NULL,
-     "run the examples in the comments of the files (more than one may be\n"
-     "given) on the interpreter and the device, with --reference only the\n"
-     "former, and compare all three"},
-    {"--bisect", OPTION_BISECT, NULL,
-     "find where device and interpreter part: the first pass, segment and\n"
-     "element that differ, both values, and the line that stores there"},
     {"--bounds", OPTION_BOUNDS, NULL,
      "report the first access out of bounds, with its line, element and\n"
      "invocation, as an error; without it such a store does nothing and\n"
      "such a load gives zero"},
+    {"--validate", OPTION_VALIDATE, NULL,
+     "run under the Vulkan validation layer; any complaint is a failure"},
+    {"--examples", OPTION_EXAMPLES, NULL,
+     "run the examples in the comments of the files (more than one may be\n"
+     "given) on the interpreter and the device, with --reference only the\n"
+     "former, and compare all three"},
+    VY_HEADING("What happens"),
+    {"--bisect", OPTION_BISECT, NULL,
+     "find where device and interpreter part: the first pass, segment and\n"
+     "element that differ, both values, and the line that stores there"},
     {"--step", OPTION_STEP, NULL,
      "say what each segment of each pass changed, on the device, or with\n"
      "--reference; on a terminal wait behind each (h: what can be typed)"},
@@ -85,6 +83,17 @@ static const vy_option own_options[] = {
      "DIR, with an index.json"},
     {"--watch", OPTION_WATCH, NULL,
      "run again whenever the program, or a file that --in reads, changes"},
+    {"-g", OPTION_DEBUG, NULL,
+     "compile with debug information, so that debuggers show the program's\n"
+     "text, lines and variables (NonSemantic.Shader.DebugInfo.100)"},
+    VY_HEADING("How long it takes, and what it needs"),
+    {"--time", OPTION_TIME, NULL, "print times"},
+    {"--repeat", OPTION_REPEAT, "N", "run N times on the device, with the same inputs"},
+    {"--warmup", OPTION_WARMUP, "N", "run N times before, without looking"},
+    {"--report", OPTION_REPORT, NULL, "print what the dispatch did: dispatches, barriers, bytes"},
+    {"--info", OPTION_INFO, NULL, "print what is known of the device; takes no program"},
+    {"--json", OPTION_JSON, NULL, "print everything as one JSON object (vyre.run/1)"},
+    VY_HEADING("Other"),
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
 };
@@ -100,7 +109,7 @@ static void print_help(FILE *out)
             "Runs a program ('-' is standard input) and prints its outputs. From a kernel file\n"
             "(.vyk) the device takes the words that are in it.\n\nThe run:\n");
     vy_options_print(out, vy_run_options, vy_run_option_count);
-    fprintf(out, "\nWhere and how:\n");
+    fputc('\n', out);
     vy_options_print(out, own_options, OWN_COUNT);
     fprintf(out,
             "\nValues: integers 1, -1, 0xff; floats 1.5, -2e-3, 0x1.8p3, inf, nan; bools 0, 1,\n"
@@ -181,7 +190,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
                      [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
                      [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
                      [OPTION_BOUNDS] = &c->bounds,       [OPTION_STEP] = &c->step,
-                     [OPTION_WATCH] = &c->watch,         [OPTION_HELP] = NULL};
+                     [OPTION_WATCH] = &c->watch,         [OPTION_DEBUG] = &c->debug};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -217,7 +226,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
 
 static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
 {
-    vy_option options[48];
+    vy_option options[64];
     memcpy(options, own_options, sizeof own_options);
     memcpy(options + OWN_COUNT, vy_run_options, vy_run_option_count * sizeof *options);
     vy_args args = {.count = count,

@@ -2,6 +2,7 @@
  * decorations, each with what it says and to what it belongs. Read from the assembly. */
 #include "tools/vyre-spv/spv.h"
 
+#include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,13 @@ static const row extensions[] = {
     {"SPV_KHR_maximal_reconvergence", "lanes of a subgroup meet again where the program's text "
                                       "says"},
     {"SPV_KHR_subgroup_uniform_control_flow", "subgroups that were together stay together"},
+    {"SPV_KHR_non_semantic_info", "instructions that are there for tools, and do nothing"},
+};
+
+static const row sets[] = {
+    {"GLSL.std.450", "functions on numbers that shaders have"},
+    {"NonSemantic.DebugPrintf", "messages of invocations, which validation layers print"},
+    {"NonSemantic.Shader.DebugInfo.100", "debug information: text, scopes, lines, variables (-g)"},
 };
 
 static const row models[] = {
@@ -126,6 +134,28 @@ static const char *why(const row *rows, size_t count, const char *name)
 static void print_row(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "    %-32s %s\n", name, text);
+}
+
+/* "%1 = OpExtInstImport "NAME"". */
+static void print_sets(const char *assembly, FILE *out)
+{
+    line l;
+    bool is_any = false;
+    for (const char *at = assembly; at;) {
+        at = next_line(at, &l);
+        if (l.count < 4 || strcmp(l.words[2], "OpExtInstImport") != 0) {
+            continue;
+        }
+        char *name = l.words[3];
+        size_t length = strlen(name);
+        if (name[0] == '"' && length > 2) {
+            name[length - 1] = 0;
+            name++;
+        }
+        fprintf(out, "%s", is_any ? "" : "  instruction sets:\n");
+        is_any = true;
+        print_row(out, name, why(sets, VY_COUNT_OF(sets), name));
+    }
 }
 
 /* Each operand of every line with that opcode; the first `skipped` words are no names. */
@@ -261,11 +291,31 @@ static void print_decorations(const char *assembly, bool is_own, FILE *out)
     }
 }
 
+/* A copy without strings, whose lines could be taken for the module's. */
+static bool copy_without_strings(const module *m, module *out)
+{
+    *out = *m;
+    out->words = out->owned = malloc((m->count ? m->count : 1) * sizeof *out->owned);
+    out->count = 0;
+    for (size_t at = 0; out->owned && at < m->count;) {
+        size_t length = at ? m->words[at] >> 16 : 5;
+        uint32_t op = at ? m->words[at] & 0xffffu : 0;
+        if (op != SpvOpString && op != SpvOpSource && op != SpvOpSourceContinued) {
+            memcpy(out->owned + out->count, m->words + at, length * sizeof *m->words);
+            out->count += length;
+        }
+        at += length;
+    }
+    return out->owned != NULL;
+}
+
 vyre_result explain(const module *m, bool is_own, FILE *out, vyre_diag *diag)
 {
     vy_text text;
+    module plain;
     vy_text_init(&text, NULL);
-    vyre_result result = disassemble(m, &text, diag);
+    vyre_result result = copy_without_strings(m, &plain) ? disassemble(&plain, &text, diag)
+                                                         : vy_diag_no_memory(diag);
     if (result == VYRE_OK && text.failed) {
         result = vy_diag_no_memory(diag);
     }
@@ -276,6 +326,7 @@ vyre_result explain(const module *m, bool is_own, FILE *out, vyre_diag *diag)
                   VY_COUNT_OF(capabilities), out);
         print_all(assembly, "extensions", "OpExtension", 0, extensions, VY_COUNT_OF(extensions),
                   out);
+        print_sets(assembly, out);
         line l;
         for (const char *at = assembly; at;) {
             at = next_line(at, &l);
@@ -289,6 +340,7 @@ vyre_result explain(const module *m, bool is_own, FILE *out, vyre_diag *diag)
                   out);
         print_decorations(assembly, is_own, out);
     }
+    free(plain.owned);
     vy_text_finish(&text);
     return result;
 }

@@ -31,37 +31,19 @@ enum {
     OPTION_OPT,
     OPTION_AGGREGATE,
     OPTION_COARSE,
+    OPTION_SOURCE,
+    OPTION_DIFF,
     OPTION_VERSION,
     OPTION_HELP
 };
 
 static const vy_option options[] = {
-    {"-o", OPTION_OUT, "FILE|DIR/",
-     "write one segment to FILE, or all into DIR/ as PROGRAM.segN.spv. The\n"
-     "form follows --format, or else FILE's name (.spv .spvasm .h .json .vyk)"},
-    {"--segment", OPTION_SEGMENT, "N", "that segment only (from 0)"},
-    {"--format", OPTION_FORMAT, "asm|bin|c|json|text|kernel",
-     "asm (the default), bin, c, json (vyre.spv/1), text (the program),\n"
-     "kernel (a kernel file: words for both targets and interfaces, unless\n"
-     "one is given, and for every device's float modes)"},
+    VY_HEADING("What is compiled"),
     {"--target", OPTION_TARGET, "vulkan1.3|vulkan1.2",
      "what the words are for (default: vulkan1.3)"},
     {"--interface", OPTION_INTERFACE, "descriptor|address",
      "how shaders reach their buffers (default: descriptor)"},
-    {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
-    {"--stats", OPTION_STATS, NULL,
-     "print sizes of every module, the widths of its numbers, and what is lowered"},
-    {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
-    {"--explain", OPTION_EXPLAIN, NULL,
-     "say what each capability, mode and decoration of every module is for"},
-    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
-    {"--graph", OPTION_GRAPH, "FILE",
-     "draw segments, buffers, hazards and barriers: .svg by graphviz's dot,\n"
-     "else text for it; -: print that"},
-    {"-g", OPTION_DEBUG, NULL,
-     "all that debuggers want to know: text, scopes, lines, types, variables\n"
-     "(NonSemantic.Shader.DebugInfo.100)"},
-    {"-g1", OPTION_DEBUG_LINES, NULL, "names and lines alone"},
+    {"--segment", OPTION_SEGMENT, "N", "that segment only (from 0)"},
     {"--aggregate", OPTION_AGGREGATE, NULL,
      "join atomics of one place within subgroups, for devices with maximal\n"
      "reconvergence (kernel files: words with and without)"},
@@ -69,6 +51,37 @@ static const vy_option options[] = {
      "the words for large grids, where an invocation does several elements\n"
      "or accesses neighbours at once, of segments that have such"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
+    {"-g", OPTION_DEBUG, NULL,
+     "all that debuggers want to know: text, scopes, lines, types, variables\n"
+     "(NonSemantic.Shader.DebugInfo.100)"},
+    {"-g1", OPTION_DEBUG_LINES, NULL, "names and lines alone"},
+    VY_HEADING("What is written"),
+    {"-o", OPTION_OUT, "FILE|DIR/",
+     "write one segment to FILE, or all into DIR/ as PROGRAM.segN.spv. The\n"
+     "form follows --format, or else FILE's name (.spv .spvasm .h .json .vyk)"},
+    {"--format", OPTION_FORMAT, "asm|bin|c|json|text|kernel",
+     "asm (the default), bin, c, json (vyre.spv/1), text (the program),\n"
+     "kernel (a kernel file: words for both targets and interfaces, unless\n"
+     "one is given, and for every device's float modes)"},
+    {"--source", OPTION_SOURCE, NULL,
+     "put the lines of the program as comments above the assembly that they\n"
+     "became (of .spv files those that debug information tells)"},
+    {"-S", OPTION_SOURCE, NULL, "the same"},
+    VY_HEADING("What is looked at instead"),
+    {"--validate", OPTION_VALIDATE, NULL, "check every module with SPIRV-Tools"},
+    {"--stats", OPTION_STATS, NULL,
+     "print sizes of every module, the widths of its numbers, and what is lowered"},
+    {"--requires", OPTION_REQUIRES, NULL, "print what the modules need beyond Vulkan 1.2"},
+    {"--explain", OPTION_EXPLAIN, NULL,
+     "say what each capability, mode and decoration of every module is for"},
+    {"--diff", OPTION_DIFF, NULL,
+     "compare two programs, kernel or SPIR-V files, segment by segment and\n"
+     "whatever the numbers of their ids; then say what they have more of"},
+    {"--graph", OPTION_GRAPH, "FILE",
+     "draw segments, buffers, hazards and barriers: .svg by graphviz's dot,\n"
+     "else text for it; -: print that"},
+    {"--dump-after", OPTION_DUMP, "PASS", "print the SSA form of every segment after that pass"},
+    VY_HEADING("Other"),
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
     {"-h", OPTION_HELP, NULL, "this text"},
@@ -105,13 +118,16 @@ static bool is_pass(const char *name)
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "Usage: vyre-spv [OPTION]... FILE.vyre|FILE.vyk|FILE.spv|-\n\n"
+    fprintf(out, "Usage: vyre-spv [OPTION]... FILE.vyre|FILE.vyk|FILE.spv|-\n"
+                 "  or:  vyre-spv --diff [OPTION]... FILE FILE\n\n"
                  "Compiles a program to SPIR-V, one module for each segment, or reads a kernel "
                  "or\nSPIR-V file, and prints its assembly.\n\n");
     vy_options_print(out, options, VY_COUNT_OF(options) - 1);
     fprintf(out, "\nPasses, or 'all':\n");
     print_passes(out);
-    fprintf(out, "\nExit: 0 success; 1 input failed or is not valid; 2 usage; 130 interrupted.\n");
+    fprintf(out,
+            "\nExit: 0 success; 1 input failed or is not valid; 2 usage; 130 interrupted. With "
+            "--diff:\n0 the same; 1 different; 2 usage, or input failed.\n");
 }
 
 static int usage_of(FILE *err, const char *option, const char *takes, const char *value)
@@ -188,6 +204,8 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         c->coarse = c->coarse || id == OPTION_COARSE;
+        c->source = c->source || id == OPTION_SOURCE;
+        c->diff = c->diff || id == OPTION_DIFF;
         break;
     }
     return -1;
@@ -209,33 +227,22 @@ static format format_of_name(const char *path)
                                                                               : FORMAT_ASM;
 }
 
-static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
+static int check_command(command *c, int files, FILE *err)
 {
-    vy_args args = {.count = count,
-                    .at = 1,
-                    .arguments = arguments,
-                    .options = options,
-                    .option_count = VY_COUNT_OF(options)};
-    int id;
-    while ((id = vy_args_next(&args)) != VY_ARG_END) {
-        if (id == VY_ARG_ERROR) {
-            return vy_tool_usage(err, "vyre-spv", "%s", args.error);
-        }
-        if (id == VY_ARG_POSITIONAL && c->file) {
-            return vy_tool_usage(err, "vyre-spv", "one file at a time (%s and %s are given)",
-                                 c->file, args.value);
-        }
-        if (id == VY_ARG_POSITIONAL) {
-            c->file = args.value;
-            continue;
-        }
-        int code = take_option(c, id, args.value, out, err);
-        if (code >= 0) {
-            return code;
-        }
-    }
     if (!c->file) {
         return vy_tool_usage(err, "vyre-spv", "no file is given");
+    }
+    if (c->diff && files != 2) {
+        return vy_tool_usage(err, "vyre-spv", "--diff compares two files (%d given)", files);
+    }
+    if (!c->diff && files > 1) {
+        return vy_tool_usage(err, "vyre-spv", "one file at a time (%s and %s are given)", c->file,
+                             c->other);
+    }
+    if (c->diff && (c->out || c->format || c->source || c->validate || c->stats ||
+                    c->requirements || c->explain || c->graph || c->dump_after)) {
+        return vy_tool_usage(err, "vyre-spv",
+                             "--diff prints what differs, and is given without other output");
     }
     if (c->coarse && (c->format == FORMAT_KERNEL ||
                       (c->out && c->out[0] && format_of_name(c->out) == FORMAT_KERNEL))) {
@@ -248,102 +255,39 @@ static int read_command(command *c, int count, char *const *arguments, FILE *out
     if (c->out && c->format == FORMAT_NONE) {
         c->format = format_of_name(c->out);
     }
+    if (c->source && c->format != FORMAT_NONE && c->format != FORMAT_ASM) {
+        return vy_tool_usage(err, "vyre-spv", "--source is of assembly (--format asm)");
+    }
     return -1;
 }
 
-/* ---- Input ----------------------------------------------------------------------------------- */
-
-static void print_dump(void *user, uint32_t segment, const char *pass, const char *text)
+static int read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
 {
-    fprintf(user, "; segment %u after %s\n%s", segment, pass, text);
+    vy_args args = {.count = count,
+                    .at = 1,
+                    .arguments = arguments,
+                    .options = options,
+                    .option_count = VY_COUNT_OF(options)};
+    int id, count_files = 0;
+    while ((id = vy_args_next(&args)) != VY_ARG_END) {
+        if (id == VY_ARG_ERROR) {
+            return vy_tool_usage(err, "vyre-spv", "%s", args.error);
+        }
+        if (id == VY_ARG_POSITIONAL) {
+            if (count_files < 2) {
+                *(count_files ? &c->other : &c->file) = args.value;
+            }
+            count_files++;
+            continue;
+        }
+        int code = take_option(c, id, args.value, out, err);
+        if (code >= 0) {
+            return code;
+        }
+    }
+    return check_command(c, count_files, err);
 }
-
-static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *diag)
-{
-    vyre_kernel_params params = {
-        .struct_size = (uint32_t)sizeof params,
-        .target = c->target,
-        .interface = c->interface,
-        /* To explain it takes the names. */
-        .debug = c->debug || !c->explain ? c->debug : VYRE_DEBUG_INFO_LINES,
-        .reconvergence = c->aggregate ? VYRE_RECONVERGENCE_MAXIMAL : VYRE_RECONVERGENCE_NONE,
-        .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
-        .dump_after = c->dump_after,
-        .dump = c->dump_after ? print_dump : NULL,
-        .dump_user = out};
-    vyre_result result = vy_source_parse(&in->source, diag);
-    if (result == VYRE_OK && c->format == FORMAT_TEXT && !c->graph) {
-        return VYRE_OK;
-    }
-    if (result == VYRE_OK) {
-        result = vy_source_compile(&in->source, &params, &in->kernel, diag);
-    }
-    if (result != VYRE_OK) {
-        return result;
-    }
-    uint32_t count = vyre_kernel_segment_count(in->kernel);
-    in->modules = calloc((size_t)count + 1, sizeof *in->modules);
-    if (!in->modules) {
-        return vy_diag_no_memory(diag);
-    }
-    in->module_count = count;
-    vy_variant variant = vy_kernel_own_variant(in->kernel);
-    vy_kernel_coarse coarse = {0};
-    if (c->coarse) {
-        result = vy_kernel_coarsen(in->kernel, variant.interface, false, &coarse, diag);
-    }
-    variant.is_coarse = coarse.elements != NULL;
-    for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
-        uint32_t words = 0;
-        result = vy_kernel_variant(in->kernel, variant, i, &in->modules[i].words, &words, diag);
-        in->modules[i].count = words;
-        in->modules[i].segment = i;
-        snprintf(in->modules[i].name, sizeof in->modules[i].name, "%s.seg%u",
-                 vyre_kernel_name(in->kernel), i);
-    }
-    return result;
-}
-
-static vyre_result take_module(const command *c, input *in, vyre_diag *diag)
-{
-    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug ||
-        c->coarse || c->graph) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
-                           "this file is SPIR-V already. Fix: leave out --format text or kernel, "
-                           "--dump-after, -g, --coarse and --graph, which need a program");
-    }
-    in->modules = calloc(1, sizeof *in->modules);
-    if (!in->modules) {
-        return vy_diag_no_memory(diag);
-    }
-    vyre_result result = read_module(in->source.text, in->source.size, &in->modules[0], diag);
-    if (result == VYRE_OK) {
-        const char *slash = strrchr(c->file, '/');
-        const char *name = slash ? slash + 1 : c->file;
-        size_t length = strlen(name) - (vy_path_has_suffix(name, ".spv") ? 4 : 0);
-        snprintf(in->modules[0].name, sizeof in->modules[0].name, "%.*s",
-                 (int)(length < 255 ? length : 255), strcmp(name, "-") ? name : "stdin");
-        in->module_count = 1;
-    }
-    return result;
-}
-
-static void finish_input(input *in)
-{
-    for (uint32_t i = 0; i < in->module_count; i++) {
-        free(in->modules[i].owned);
-    }
-    free(in->modules);
-    vyre_kernel_destroy(&in->kernel);
-    vy_source_finish(&in->source);
-}
-
 /* ---- Output ---------------------------------------------------------------------------------- */
-
-static bool is_wanted(const command *c, const module *m)
-{
-    return c->segment == UINT32_MAX || c->segment == m->segment;
-}
 
 static vyre_result put(const char *path, vy_text *text, FILE *out, vyre_diag *diag)
 {
@@ -390,6 +334,11 @@ static vyre_result write_one(const command *c, const input *in, const module *m,
     vy_text text;
     vy_text_init(&text, NULL);
     vyre_result result = write_module(in, m, c->format, &text, diag);
+    if (result == VYRE_OK && c->source) {
+        bool is_text = in->kernel && !in->source.is_kernel;
+        result =
+            add_source(m, is_text ? in->source.text : NULL, in->kernel && !c->debug, &text, diag);
+    }
     if (result == VYRE_OK) {
         result = put(path ? path : c->out, &text, out, diag);
     }
@@ -522,12 +471,7 @@ static int run(command *c, input *in, FILE *out, FILE *err)
 {
     vyre_diag diag;
     vy_diag_clear(&diag);
-    vyre_result result = vy_source_read(c->file, &in->source, &diag);
-    if (result == VYRE_OK) {
-        result = is_spirv(in->source.text, in->source.size) ? take_module(c, in, &diag)
-                                                            : compile(c, in, out, &diag);
-    }
-    if (result != VYRE_OK) {
+    if (load_input(c, c->file, in, out, &diag) != VYRE_OK) {
         return vy_tool_fail(err, &diag, c->file, vy_source_quote(&in->source, &diag),
                             in->source.size);
     }
@@ -535,16 +479,12 @@ static int run(command *c, input *in, FILE *out, FILE *err)
     if (code >= 0) {
         return code;
     }
-    for (uint32_t i = 0; c->optimise && i < in->module_count && result == VYRE_OK; i++) {
-        result =
-            is_wanted(c, &in->modules[i]) ? optimise(&in->modules[i], c->target, &diag) : VYRE_OK;
-    }
-    if (result != VYRE_OK) {
+    if (optimise_input(c, in, &diag) != VYRE_OK) {
         return vy_tool_fail(err, &diag, c->file, NULL, 0);
     }
     bool inspects = c->validate || c->stats || c->requirements || c->explain || c->graph;
     code = inspects ? inspect(c, in, out, err) : VY_EXIT_OK;
-    if (c->format == FORMAT_NONE && (inspects || c->dump_after)) {
+    if (c->format == FORMAT_NONE && (inspects || c->dump_after) && !c->source) {
         return code;
     }
     c->format = c->format == FORMAT_NONE ? FORMAT_ASM : c->format;
@@ -561,7 +501,7 @@ int main(int count, char **arguments)
     input in = {0};
     int code = read_command(&c, count, arguments, stdout, stderr);
     if (code < 0) {
-        code = run(&c, &in, stdout, stderr);
+        code = c.diff ? diff(&c, stdout, stderr) : run(&c, &in, stdout, stderr);
         finish_input(&in);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -86,6 +86,16 @@ static const struct {
     {SpvOpFunctionCall, SpvOpFunctionCall, "calls"},
 };
 
+const char *class_name(uint32_t i)
+{
+    return i < VY_COUNT_OF(classes) ? classes[i].name : NULL;
+}
+
+bool class_has(uint32_t i, uint32_t opcode)
+{
+    return opcode >= (uint32_t)classes[i].first && opcode <= (uint32_t)classes[i].last;
+}
+
 /* Widths of the number types that a module declares, as bits 1 << width / 8. */
 typedef struct widths {
     uint32_t integers, floats;
@@ -120,9 +130,8 @@ void print_stats(const module *m, FILE *out)
         uint32_t opcode = m->words[at] & 0xffffu;
         total++;
         note_type(&m->words[at], &types);
-        for (size_t i = 0; i < VY_COUNT_OF(classes); i++) {
-            counts[i] +=
-                opcode >= (uint32_t)classes[i].first && opcode <= (uint32_t)classes[i].last;
+        for (uint32_t i = 0; i < VY_COUNT_OF(classes); i++) {
+            counts[i] += class_has(i, opcode);
         }
     }
     fprintf(out, "%s: SPIR-V %u.%u, %zu words, %u instructions", m->name, m->words[1] >> 16 & 0xff,

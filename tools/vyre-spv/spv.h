@@ -15,7 +15,7 @@ typedef enum format {
 } format;
 
 typedef struct command {
-    const char *file, *out;
+    const char *file, *other, *out; /* other: with diff */
     const char *dump_after, *graph;
     format format;
     uint32_t segment; /* UINT32_MAX: all */
@@ -23,7 +23,7 @@ typedef struct command {
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
     int debug;                      /* VYRE_DEBUG_INFO_* */
-    bool validate, stats, requirements, explain, optimise, aggregate, coarse;
+    bool validate, stats, requirements, explain, optimise, aggregate, coarse, source, diff;
 } command;
 
 /* One SPIR-V module. */
@@ -42,6 +42,28 @@ typedef struct input {
     uint32_t module_count;
 } input;
 
+/* ---- Input (input.c) ------------------------------------------------------------------------- */
+
+/* Reads and compiles; dumps of passes go to `out`. What is there at a failure is finished too. */
+vyre_result load_input(const command *c, const char *path, input *in, FILE *out, vyre_diag *diag);
+/* Where the command says so. Errors: as optimise. */
+vyre_result optimise_input(const command *c, input *in, vyre_diag *diag);
+void finish_input(input *in);
+bool is_wanted(const command *c, const module *m);
+
+/* ---- Source (source.c) ----------------------------------------------------------------------- */
+
+/* Puts lines of the program above the lines of its assembly, which the text is. `source`: the
+ * program; NULL: what the module's debug information has of it. hides_lines: OpLine is left out,
+ * which nobody asked for. Errors: OUT_OF_HOST_MEMORY. */
+vyre_result add_source(const module *m, const char *source, bool hides_lines, vy_text *text,
+                       vyre_diag *diag);
+
+/* ---- Differences (diff.c) -------------------------------------------------------------------- */
+
+/* Compares the command's two files. Gives 0 where they are the same, 1 where not, else 2. */
+int diff(const command *c, FILE *out, FILE *err);
+
 /* ---- Modules (module.c) ---------------------------------------------------------------------- */
 
 /* Does the file begin as SPIR-V does, in either byte order? */
@@ -52,6 +74,10 @@ vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre
 /* The same check of words that are in order already. */
 vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag);
 void print_stats(const module *m, FILE *out);
+/* The classes that instructions are counted by: the i-th's name, or NULL; whether it has the
+ * opcode. */
+const char *class_name(uint32_t i);
+bool class_has(uint32_t i, uint32_t opcode);
 /* What the program's modules make of other operations, a line for each. */
 void print_lowerings(const vyre_kernel *kernel, FILE *out);
 
@@ -59,6 +85,8 @@ void print_lowerings(const vyre_kernel *kernel, FILE *out);
 
 /* Appends assembly. Errors: UNSUPPORTED_FEATURE (built without SPIRV-Tools), INVALID_ARGUMENT. */
 vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag);
+/* The same without header and indents, ids by number or by name. */
+vyre_result disassemble_plainly(const module *m, bool has_names, vy_text *out, vyre_diag *diag);
 /* Errors: INVALID_ARGUMENT with what the validator says. */
 vyre_result validate(const module *m, vyre_target target, vyre_diag *diag);
 /* Runs the program spirv-opt -O and takes its words. Errors: IO where there is none. */

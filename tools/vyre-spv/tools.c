@@ -61,7 +61,7 @@ static void append_with_own_mode(const char *text, size_t length, vy_text *out)
     vy_text_append(out, text, length);
 }
 
-vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
+static vyre_result disassemble_by(const module *m, uint32_t options, vy_text *out, vyre_diag *diag)
 {
     spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
     if (!context) {
@@ -70,7 +70,6 @@ vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
     uint32_t *copy = vy_can_parse(context, m->words, m->count) ? NULL : copy_with_known_mode(m);
     spv_text text = NULL;
     spv_diagnostic message = NULL;
-    uint32_t options = SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
     vyre_result result = VYRE_OK;
     if (spvBinaryToText(context, copy ? copy : m->words, m->count, options, &text, &message) ==
         SPV_SUCCESS) {
@@ -87,6 +86,18 @@ vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
     free(copy);
     spvContextDestroy(context);
     return result;
+}
+
+vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
+{
+    return disassemble_by(
+        m, SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES, out, diag);
+}
+
+vyre_result disassemble_plainly(const module *m, bool has_names, vy_text *out, vyre_diag *diag)
+{
+    uint32_t names = has_names ? SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES : 0;
+    return disassemble_by(m, SPV_BINARY_TO_TEXT_OPTION_NO_HEADER | names, out, diag);
 }
 
 vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
@@ -119,6 +130,12 @@ static vyre_result no_tools(vyre_diag *diag)
 vyre_result disassemble(const module *m, vy_text *out, vyre_diag *diag)
 {
     (void)m, (void)out;
+    return no_tools(diag);
+}
+
+vyre_result disassemble_plainly(const module *m, bool has_names, vy_text *out, vyre_diag *diag)
+{
+    (void)m, (void)has_names, (void)out;
     return no_tools(diag);
 }
 
