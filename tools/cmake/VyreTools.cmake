@@ -96,6 +96,11 @@ endif()
 if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools)
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SPIRV_TOOLS=1)
 endif()
+# The peer of vyre-bench scan; setup.sh does not install it (libhyperscan-dev).
+if(TARGET vyre-bench AND VYRE_HAVE_hyperscan)
+    target_link_libraries(vyre-bench PRIVATE vyre::dep::hyperscan Threads::Threads)
+    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_HYPERSCAN=1)
+endif()
 # The peer of vyre-bench compile; setup.sh does not install it.
 find_package(glslang CONFIG QUIET)
 if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
