@@ -9,7 +9,7 @@ usage() {
 usage: tools/gpu-bench.sh [OPTION]... [GROUP]...
 
 Groups: launch, step, resident, transfer, rebind, checks, atomics, megakernel, kernels, fixpoint,
-compile (default: all).
+scan, compile (default: all).
 
   --out DIR       where tables and JSON go (default: build/bench)
   --build DIR     where the build is (default: build)
@@ -52,7 +52,7 @@ while [ $# -gt 0 ]; do
     --no-checks) checks= ;;
     --help | -h) usage; exit 0 ;;
     launch | step | resident | transfer | rebind | checks | atomics | megakernel | kernels | \
-        fixpoint | compile)
+        fixpoint | scan | compile)
         groups+=("$1")
         ;;
     *) fail_usage "unknown argument: $1" ;;
@@ -63,7 +63,7 @@ case $limit in '' | *[!0-9]*) fail_usage "--limit takes seconds, not '$limit'" ;
 case $repeat in '' | 0* | *[!0-9]*) fail_usage "--repeat takes a count, not '$repeat'" ;; esac
 [ ${#groups[@]} -gt 0 ] ||
     groups=(launch step resident transfer rebind checks atomics megakernel kernels fixpoint
-        compile)
+        scan compile)
 
 # A relative --out or --build is meant from the caller's folder where it is there, else from ours.
 here=$PWD

@@ -160,6 +160,7 @@ have_program glslangValidator|glslang-tools|glslang
 have_validation|vulkan-validationlayers|the Vulkan validation layers
 have_header cmocka.h|libcmocka-dev|cmocka
 have_header mpfr.h|libmpfr-dev|MPFR
+have_header fa.h|libaugeas-dev|libfa (for vyre-scan -E)
 have_program dot|graphviz|graphviz
 have_program help2man|help2man|help2man (for the man pages of the tools)
 have_program groff|groff-base|groff (to test the man pages)

@@ -197,6 +197,11 @@ if(VYRE_BUILD_TESTS OR VYRE_BUILD_TOOLS)
         PATHS "${VYRE_DEPS_DIR}/usr/bin" NO_DEFAULT_PATH)
     mark_as_advanced(VYRE_GLSLANG)
     message(STATUS "glslang: ${VYRE_GLSLANG}")
+    # Of vyre-scan -E. Static where there is an archive: tools are carried to machines without it.
+    vyre_find_library(fa fa.h PACKAGE fa LANGUAGE C TARGETS fa::fa LIBRARIES libfa.a fa)
+    # The peer of vyre-bench scan.
+    vyre_find_library(hyperscan hs/hs.h PACKAGE hyperscan LANGUAGE CXX TARGETS hyperscan::hs
+        LIBRARIES libhs.a hs)
 endif()
 if(VYRE_BUILD_TESTS)
     vyre_find_library(cmocka cmocka.h PACKAGE cmocka LANGUAGE C TARGETS cmocka::cmocka

@@ -4,6 +4,7 @@
 set(vyre_about_vyre-run "run a compute program on a Vulkan device or the reference interpreter")
 set(vyre_about_vyre-spv "compile a compute program to SPIR-V and look at it")
 set(vyre_about_vyre-demo "compute what breaks when a Debian package goes away")
+set(vyre_about_vyre-scan "find many patterns in many files at once")
 set(vyre_about_vyre-bench "measure libvyre-vk on a device beside hand-written peers")
 
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)

@@ -28,7 +28,7 @@ typedef vyre_result (*bench_sample_fn)(void *state, double *out_samples, uint32_
 typedef vyre_result (*bench_check_fn)(void *state, bench_check *out_check, vyre_diag *diag);
 
 typedef struct bench_series {
-    const char *who; /* "vyre", "vulkan", "cuda", "opencl", "cpu" or "glslang" */
+    const char *who; /* "vyre", "vulkan", "cuda", "opencl", "cpu", "glslang", "hyperscan" or "grep" */
     const char *way;
     bench_sample_fn sample;
     bench_check_fn check; /* NULL: there is nothing to check, and `note` says why */
@@ -96,6 +96,7 @@ typedef struct bench {
     peer_link link; /* how the device hangs on the host */
     bool quick;
     const char *kernel; /* of group kernels: in the names of those that are measured; NULL: all */
+    const char *data; /* folder of what group scan scans; NULL: none */
     vy_arena arena; /* of groups and cases */
     VY_VEC(bench_group *) groups;
 } bench;
@@ -150,6 +151,7 @@ bool bench_is_on_cpu(const bench *b);
 vyre_result bench_fixpoint(bench *b, bench_group *group, vyre_diag *diag);
 /* Of that group: breadth-first searches. */
 vyre_result bench_fixpoint_searches(bench *b, bench_group *group, vyre_diag *diag);
+vyre_result bench_scan(bench *b, bench_group *group, vyre_diag *diag);
 vyre_result bench_compile(bench *b, bench_group *group, vyre_diag *diag);
 
 /* ---- Programs -------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ enum {
     OPTION_PLOT,
     OPTION_QUICK,
     OPTION_KERNEL,
+    OPTION_DATA,
     OPTION_VERSION,
     OPTION_HELP,
     MAX_GROUPS = 16,
@@ -32,6 +33,9 @@ static const vy_option options[] = {
     {"--kernel", OPTION_KERNEL, "TEXT",
      "of group kernels those with TEXT in their name, and the copy, which\n"
      "makes their limit"},
+    {"--data", OPTION_DATA, "DIR",
+     "text and patterns of group scan, as tools/scan-data.sh makes them\n"
+     "(default: made-up ones)"},
     VY_HEADING("What is written"),
     {"--json", OPTION_JSON, "FILE", "write everything as JSON (vyre.bench/1)"},
     {"--plot", OPTION_PLOT, "FILE.svg",
@@ -59,13 +63,14 @@ static const group_kind kinds[] = {
      bench_megakernel},
     {"kernels", "streaming and classic kernels, beside CUDA's library and plain C", bench_kernels},
     {"fixpoint", "passes until nothing changes, breadth-first search", bench_fixpoint},
+    {"scan", "many patterns in a text, beside Hyperscan and grep", bench_scan},
     {"compile", "text to SPIR-V by the size of the program, on the host alone", bench_compile},
 };
 
 typedef struct command {
     const group_kind *groups[MAX_GROUPS];
     uint32_t group_count;
-    const char *device, *json, *plot, *kernel;
+    const char *device, *json, *plot, *kernel, *data;
     bool quick;
 } command;
 
@@ -101,12 +106,13 @@ static int take_group(command *c, const char *name)
             c->groups[c->group_count++] = &kinds[i];
         }
     }
-    return found ? -1
-                 : vy_tool_usage(
-                       stderr, "vyre-bench",
-                       "'%.100s' is no group: use launch, step, resident, transfer, "
-                       "rebind, checks, atomics, megakernel, kernels, fixpoint, compile or all",
-                       name);
+    return found
+               ? -1
+               : vy_tool_usage(
+                     stderr, "vyre-bench",
+                     "'%.100s' is no group: use launch, step, resident, transfer, "
+                     "rebind, checks, atomics, megakernel, kernels, fixpoint, scan, compile or all",
+                     name);
 }
 
 /* -1: go on. */
@@ -133,6 +139,9 @@ static int take_option(command *c, int id, const char *value)
         return bench_has_kernel(value) ? -1
                                        : vy_tool_usage(stderr, "vyre-bench",
                                                        "no kernel has '%.100s' in its name", value);
+    case OPTION_DATA:
+        c->data = value;
+        return -1;
     case OPTION_VERSION:
         printf("vyre-bench %s\n", VYRE_VERSION_STRING);
         return VY_EXIT_OK;
@@ -162,7 +171,7 @@ static int read_command(command *c, int count, char *const *arguments)
                           : vy_tool_usage(stderr, "vyre-bench",
                                           "no group is given: use launch, step, resident, "
                                           "transfer, rebind, checks, atomics, megakernel, kernels, "
-                                          "fixpoint, compile or all");
+                                          "fixpoint, scan, compile or all");
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */
@@ -289,7 +298,7 @@ int main(int count, char **arguments)
     command c = {.group_count = 0};
     int code = read_command(&c, count, arguments);
     if (code < 0) {
-        bench b = {.quick = c.quick, .kernel = c.kernel};
+        bench b = {.quick = c.quick, .kernel = c.kernel, .data = c.data};
         vy_arena_init(&b.arena, NULL);
         code = run(&b, &c);
         bench_cuda_stop(&b.cuda);
