@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define NO_PLACE    ((vy_loc){0, 0})
-#define MOST_BYTES  UINT64_C(0xffffffff)
-#define LEAST_BYTES UINT64_C(65536)
+#define NO_PLACE     ((vy_loc){0, 0})
+#define MOST_BYTES   UINT64_C(0xffffffff)
+#define LEAST_BYTES  UINT64_C(65536)
+#define MOST_THREADS 64u
 
 static uint64_t rounded(uint64_t size)
 {
@@ -340,14 +341,14 @@ vyre_result vyre_scan_batch_create(vyre_device *device, const vyre_scan_batch_pa
     if (code != VYRE_OK) {
         return code;
     }
-    if (p.hit_capacity > VYRE_MAX_HITS || p.size > MOST_BYTES ||
+    if (p.hit_capacity > VYRE_MAX_HITS || p.size > MOST_BYTES || p.threads > MOST_THREADS ||
         (unsigned)p.memory > VYRE_SCAN_MEMORY_HOST) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
-                           "a batch with %llu bytes, room for %u hits and memory %u cannot be. "
-                           "Fix: at most 4294967295 bytes, %u hits (more are taken in parts), and "
-                           "memory by its name",
+                           "a batch with %llu bytes, room for %u hits, memory %u and %u threads "
+                           "cannot be. Fix: at most 4294967295 bytes, %u hits (more are taken in "
+                           "parts) and %u threads, and memory by its name",
                            (unsigned long long)p.size, (unsigned)p.hit_capacity, (unsigned)p.memory,
-                           VYRE_MAX_HITS);
+                           (unsigned)p.threads, VYRE_MAX_HITS, MOST_THREADS);
     }
     vyre_allocator allocator = vy_allocator_or_default(p.allocator);
     vyre_scan_batch *b = vy_alloc_zeroed(&allocator, 1, sizeof *b);
@@ -358,6 +359,7 @@ vyre_result vyre_scan_batch_create(vyre_device *device, const vyre_scan_batch_pa
     b->device = device;
     b->memory = p.memory;
     b->reserved = UINT64_MAX;
+    b->threads = p.threads ? p.threads : 1;
     b->hit_capacity = p.hit_capacity ? p.hit_capacity : 65536;
     code = p.size ? make_room(b, p.size, diag) : VYRE_OK;
     if (code == VYRE_OK && p.file_count) {
@@ -421,6 +423,26 @@ vyre_result vyre_scan_batch_clear(vyre_scan_batch *batch, vyre_diag *diag)
     return code;
 }
 
+static vyre_result too_many_files(vyre_diag *diag)
+{
+    return vy_diag_set(
+        diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+        "the batch would have more than 4294967295 files. Fix: scan it and clear it");
+}
+
+/* Gives the file its place. */
+static void append(vyre_scan_batch *b, const vyre_scan_file *file)
+{
+    b->files[b->file_count++] = (vy_scan_file){.start = (uint32_t)(b->used / 16),
+                                               .size = file->size,
+                                               .layer = file->layer,
+                                               .path_hash = file->path_hash};
+    b->used += rounded(file->size);
+    b->size += file->size;
+    b->written += file->size;
+    b->hit_count = 0;
+}
+
 vyre_result vyre_scan_batch_reserve(vyre_scan_batch *batch, uint32_t size, void **out_bytes,
                                     vyre_diag *diag)
 {
@@ -429,8 +451,7 @@ vyre_result vyre_scan_batch_reserve(vyre_scan_batch *batch, uint32_t size, void 
     vyre_result code = busy(batch, diag);
     code = code == VYRE_OK ? unreserved(batch, diag) : code;
     if (code == VYRE_OK && batch->file_count == UINT32_MAX) {
-        code = vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
-                           "the batch has 4294967295 files. Fix: scan it and clear it");
+        code = too_many_files(diag);
     }
     code = code == VYRE_OK ? make_room(batch, size, diag) : code;
     code = code == VYRE_OK ? make_file_room(batch, batch->file_count + 1, diag) : code;
@@ -454,36 +475,55 @@ vyre_result vyre_scan_batch_commit(vyre_scan_batch *batch, const vyre_scan_file 
                            batch->reserved == UINT64_MAX ? "nothing is reserved"
                                                          : "less is reserved");
     }
-    batch->files[batch->file_count++] = (vy_scan_file){.start = (uint32_t)(batch->used / 16),
-                                                       .size = file->size,
-                                                       .layer = file->layer,
-                                                       .path_hash = file->path_hash};
-    batch->used += rounded(file->size);
-    batch->size += file->size;
-    batch->written += file->size;
+    append(batch, file);
     batch->reserved = UINT64_MAX;
-    batch->hit_count = 0;
+    return VYRE_OK;
+}
+
+static vyre_result check_files(const vyre_scan_file *files, uint32_t count, vyre_diag *diag)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (files[i].size && !files[i].bytes) {
+            return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
+                               "file %u of those to add has %u bytes and none are given. Fix: set "
+                               "`bytes`, or reserve room and read it there",
+                               (unsigned)i, (unsigned)files[i].size);
+        }
+    }
+    return VYRE_OK;
+}
+
+/* All of them or none. */
+static vyre_result add_files(vyre_scan_batch *b, const vyre_scan_file *files, uint32_t count,
+                             vyre_diag *diag)
+{
+    uint32_t first = b->file_count;
+    uint64_t size = 0;
+    vyre_result code = busy(b, diag);
+    code = code == VYRE_OK ? unreserved(b, diag) : code;
+    code = code == VYRE_OK ? check_files(files, count, diag) : code;
+    if (code == VYRE_OK && count > UINT32_MAX - first) {
+        code = too_many_files(diag);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        size += rounded(files[i].size);
+    }
+    code = code == VYRE_OK ? make_room(b, size, diag) : code;
+    code = code == VYRE_OK ? make_file_room(b, first + count, diag) : code;
+    if (code != VYRE_OK) {
+        return code;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        append(b, &files[i]);
+    }
+    vy_scan_copy(b, first, files, count);
     return VYRE_OK;
 }
 
 vyre_result vyre_scan_batch_add(vyre_scan_batch *batch, const vyre_scan_file *file, vyre_diag *diag)
 {
-    void *bytes = NULL;
     vy_diag_clear(diag);
-    if (file->size && !file->bytes) {
-        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
-                           "a file of %u bytes has none. Fix: set `bytes`, or reserve room and "
-                           "read it there",
-                           (unsigned)file->size);
-    }
-    vyre_result code = vyre_scan_batch_reserve(batch, file->size, &bytes, diag);
-    if (code == VYRE_OK) {
-        if (file->size) {
-            memcpy(bytes, file->bytes, file->size);
-        }
-        code = vyre_scan_batch_commit(batch, file, diag);
-    }
-    return code;
+    return add_files(batch, file, 1, diag);
 }
 
 /* Buffers that hold something: text, and those of the parts. */
@@ -511,11 +551,8 @@ vyre_result vyre_scan_batch_refresh(vyre_scan_batch *batch, const vyre_scan_file
     if (code != VYRE_OK) {
         return code;
     }
-    for (uint32_t i = 0; i < file_count && code == VYRE_OK; i++) {
-        code = vyre_scan_batch_add(batch, &files[i], diag);
-    }
+    code = add_files(batch, files, file_count, diag);
     if (code != VYRE_OK) {
-        make_empty(batch);
         return code;
     }
     if (out_report) {

@@ -118,6 +118,7 @@ struct vyre_scan_batch {
     uint32_t file_count, file_capacity;
     uint64_t size;
     uint32_t hit_capacity;
+    uint32_t threads;     /* that copy */
     uint64_t written;     /* bytes added since the batch was cleared */
     uint32_t allocations; /* buffers made, ever */
     /* Of scans. */
@@ -136,6 +137,8 @@ struct vyre_scan_batch {
 
 /* Makes the text visible to the device: copies what was added, where it is not mapped. */
 vyre_result vy_scan_batch_flush(vyre_scan_batch *b, uint64_t *out_size, vyre_diag *diag);
+/* copy.c: the bytes of files that have their places, from file `first` on. */
+void vy_scan_copy(vyre_scan_batch *b, uint32_t first, const vyre_scan_file *files, uint32_t count);
 /* Parts with room for so many rows. */
 vyre_result vy_scan_batch_parts(vyre_scan_batch *b, uint32_t count, vyre_diag *diag);
 vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t row_count,

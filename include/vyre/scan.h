@@ -190,11 +190,15 @@ typedef struct vyre_scan_batch_params {
     /* Hits that there is room for at first; 0: 65,536. A scan that finds more makes room for them,
      * or, beyond VYRE_MAX_HITS, takes them in parts. Errors: more than VYRE_MAX_HITS. */
     uint32_t hit_capacity;
+    /* Threads that copy what vyre_scan_batch_add and vyre_scan_batch_refresh are given, where that
+     * is much, with the calling one; 0: that one alone. At most 64. One thread writes some 10 GB/s
+     * into a GPU's memory. */
+    uint32_t threads;
 } vyre_scan_batch_params;
 
 static inline void vyre_scan_batch_params_init(vyre_scan_batch_params *params)
 {
-    vyre_scan_batch_params zero = {0, 0, 0, 0, VYRE_SCAN_MEMORY_AUTO, 0};
+    vyre_scan_batch_params zero = {0, 0, 0, 0, VYRE_SCAN_MEMORY_AUTO, 0, 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }

@@ -192,6 +192,41 @@ static void test_batches_grow_and_keep_what_they_have(void **state)
     vyre_catalogue_destroy(&catalogue);
 }
 
+/* Large files and many small ones, by any number of threads. */
+static void test_threads_copy_what_one_does(void **state)
+{
+    (void)state;
+    enum { SIZE = 9000001, SMALL = 40000 };
+    unsigned char *bytes = malloc(SIZE);
+    vyre_scan_file *files = calloc(SMALL + 2, sizeof *files);
+    assert_true(bytes && files);
+    for (uint32_t i = 0; i < SIZE; i++) {
+        bytes[i] = (unsigned char)(i % 251 == 0 ? 'Q' : 'a' + i % 23);
+    }
+    vyre_catalogue *catalogue = catalogue_of("Q", "QQ");
+    vyre_scanner *scanner = scan_scanner(scan_device, catalogue, NULL);
+    static const uint32_t threads[] = {1, 2, 7, 64};
+    files[0] = (vyre_scan_file){bytes, SIZE, 1, 0};
+    for (uint32_t i = 1; i <= SMALL; i++) {
+        files[i] = (vyre_scan_file){bytes + i * 200, i % 300, 2, 0};
+    }
+    files[SMALL + 1] = (vyre_scan_file){bytes + 1, SIZE - 1, 3, 0};
+    for (uint32_t i = 0; i < 4; i++) {
+        vyre_scan_batch_params params;
+        vyre_scan_batch_params_init(&params);
+        params.threads = threads[i];
+        vyre_scan_batch *batch = scan_batch(scan_device, &params);
+        vyre_diag diag;
+        assert_int_equal(vyre_scan_batch_refresh(batch, files, SMALL + 2, NULL, &diag), VYRE_OK);
+        scan_check(scanner, batch, catalogue, files, SMALL + 2);
+        vyre_scan_batch_destroy(&batch);
+    }
+    vyre_scanner_destroy(&scanner);
+    vyre_catalogue_destroy(&catalogue);
+    free(files);
+    free(bytes);
+}
+
 static void test_filling_again_makes_no_memory(void **state)
 {
     (void)state;
@@ -250,6 +285,10 @@ static void test_wrong_parameters_are_refused(void **state)
     assert_non_null(strstr(diag.message, "16777216"));
     vyre_scan_batch_params_init(&params);
     params.size = (uint64_t)1 << 32;
+    assert_int_equal(vyre_scan_batch_create(scan_device, &params, &batch, &diag),
+                     VYRE_ERROR_INVALID_ARGUMENT);
+    vyre_scan_batch_params_init(&params);
+    params.threads = 65;
     assert_int_equal(vyre_scan_batch_create(scan_device, &params, &batch, &diag),
                      VYRE_ERROR_INVALID_ARGUMENT);
     vyre_scanner_params scanner_params;
@@ -318,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_busy_batches_are_left_alone),
         cmocka_unit_test(test_files_are_read_in_place),
         cmocka_unit_test(test_batches_grow_and_keep_what_they_have),
+        cmocka_unit_test(test_threads_copy_what_one_does),
         cmocka_unit_test(test_filling_again_makes_no_memory),
         cmocka_unit_test(test_wrong_parameters_are_refused),
         cmocka_unit_test(test_no_pattern_finds_nothing),
