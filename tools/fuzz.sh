@@ -7,7 +7,7 @@ usage() {
 usage: tools/fuzz.sh [--seconds N] [--check] [NAME]...
 
 Builds tests/fuzz/ with clang's libFuzzer and the address and undefined-behaviour sanitizers into
-build/fuzz/, and runs each fuzzer (NAME: text, spv, npy, vyk). They begin with what
+build/fuzz/, and runs each fuzzer (NAME: text, spv, npy, vyk, catalogue). They begin with what
 build/bin/make_corpus writes, shaders/ and tests/fuzz/inputs/. Needs build/ to be built.
 
   --seconds N    for so long each (default: 10)
@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
         ;;
     --check) if has_fuzzer; then exit 0; else exit 1; fi ;;
     --help | -h) usage; exit 0 ;;
-    text | spv | npy | vyk) names+=("$1") ;;
+    text | spv | npy | vyk | catalogue) names+=("$1") ;;
     *)
         printf 'fuzz: error: unknown argument: %s\n' "$1" >&2
         usage >&2
@@ -56,7 +56,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ ${#names[@]} -gt 0 ] || names=(text spv npy vyk)
+[ ${#names[@]} -gt 0 ] || names=(text spv npy vyk catalogue)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 has_fuzzer || fail "there is no clang with libFuzzer. Fix: install clang and its run-time library"

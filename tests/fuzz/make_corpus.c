@@ -1,4 +1,5 @@
-/* Writes what the fuzzers begin with: FOLDER/text, spv, npy and vyk, of generated programs. */
+/* Writes what the fuzzers begin with: FOLDER/text, spv, npy and vyk, of generated programs,
+ * and FOLDER/catalogue, of patterns of a few letters. */
 #include "tests/support/generate.h"
 #include "tools/common/npy.h"
 #include "vyre/kernel.h"
@@ -73,6 +74,34 @@ static void write_array(uint32_t number)
     vy_text_finish(&text);
 }
 
+/* A literal, a caseless one and an automaton of three states, in each grouping, and a text. */
+static void write_patterns(uint32_t number)
+{
+    static const char letters[] = "aBb";
+    uint8_t bytes[80];
+    uint32_t size = 0;
+    bytes[size++] = (uint8_t)(number % 24);
+    bytes[size++] = 40; /* of the text */
+    bytes[size++] = 3;  /* patterns */
+    bytes[size++] = 3 * 2;
+    bytes[size++] = 'a';
+    bytes[size++] = (uint8_t)letters[number % 3];
+    bytes[size++] = 3 * 3 + 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        bytes[size++] = (uint8_t)letters[(number >> i) % 3];
+    }
+    bytes[size++] = 2;
+    bytes[size++] = 3; /* states */
+    bytes[size++] = number > 35 ? 255 : 0;
+    for (uint32_t i = 0; i < 12; i++) { /* three targets and whether it accepts */
+        bytes[size++] = (uint8_t)(i % 4 < 3 ? number * (i + 3) / 5 : i == 11);
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        bytes[size++] = (uint8_t)letters[(number * (i + 1) * (i + 7) >> 2) % 3];
+    }
+    write_file("catalogue", number, bytes, size);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -84,6 +113,7 @@ int main(int argc, char **argv)
     for (uint32_t seed = 1; seed <= 40; seed++) {
         write_program(seed);
         write_array(seed);
+        write_patterns(seed);
     }
     return failed;
 }

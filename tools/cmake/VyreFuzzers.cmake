@@ -5,6 +5,11 @@
 set(vyre_fuzz_sources_npy "${PROJECT_SOURCE_DIR}/tools/common/npy.c"
     "${PROJECT_SOURCE_DIR}/tools/common/value.c")
 set(vyre_fuzz_sources_spv "${PROJECT_SOURCE_DIR}/tools/vyre-spv/module.c")
+# The host's part of scanning, which is all that catalogues are made by.
+set(vyre_fuzz_sources_catalogue "")
+foreach(part automaton catalogue classes grouping literals minimise overlap product segments shapes walk)
+    list(APPEND vyre_fuzz_sources_catalogue "${PROJECT_SOURCE_DIR}/engine/scan/${part}.c")
+endforeach()
 
 function(vyre_fuzz_target name)
     add_executable(${name} ${ARGN})
