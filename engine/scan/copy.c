@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-#define MOST_THREADS     64u
-#define BYTES_FOR_THREAD (UINT64_C(2) << 20) /* starting one costs as much as copying some 100 KB  \
-                                              */
+#define MOST_THREADS 64u
+#define BYTES_FOR_THREAD                                                                           \
+    (UINT64_C(2) << 20) /* starting one costs as much as copying some 100 KB                       \
+                         */
 
 typedef struct share {
     unsigned char *to;

@@ -232,7 +232,7 @@ static vyre_result check(const vyre_scanner_params *p, const vyre_catalogue *cat
     }
     if (p->width == VYRE_TRANSITION_16 && !info.fits_16_bits) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, NO_PLACE,
-                           "an automaton of the catalogue has more than 32767 states, which 16 "
+                           "an automaton of the catalogue has more than 32768 states, which 16 "
                            "bits do not number. Fix: use VYRE_TRANSITION_AUTO");
     }
     return VYRE_OK;

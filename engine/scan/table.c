@@ -19,7 +19,7 @@ static bool add_up(const vy_automaton *const *automata, uint32_t count, bool is_
             !vy_add_size(s.output_words,
                          (size_t)a->state_count + 1 + a->output_offsets[a->state_count],
                          &s.output_words) ||
-            (!is_wide && a->state_count >= VY_SCAN_FLAG_NARROW)) {
+            (!is_wide && a->state_count > VY_SCAN_FLAG_NARROW)) {
             return false;
         }
     }

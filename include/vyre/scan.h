@@ -275,7 +275,7 @@ VYRE_API void vyre_scan_batch_get_file(const vyre_scan_batch *batch, uint32_t fi
 /* Entries of the tables on the device. */
 typedef enum vyre_transition_width {
     VYRE_TRANSITION_AUTO, /* 32 bits, which were faster on every device measured */
-    VYRE_TRANSITION_16,   /* INVALID_ARGUMENT where one has more than 32,767 states */
+    VYRE_TRANSITION_16,   /* INVALID_ARGUMENT where one has more than 32,768 states */
     VYRE_TRANSITION_32
 } vyre_transition_width;
 

@@ -36,6 +36,66 @@ static void test_hits_come_in_parts_where_memory_is_short(void **state)
     vyre_catalogue_destroy(&catalogue);
 }
 
+static void test_batches_beyond_the_memory_are_refused(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device_params params;
+    vyre_device_params_init(&params);
+    params.get_instance_proc_addr = layer_entry();
+    params.memory_limit = 12 << 20;
+    vyre_device *device = engine_open_with(&params);
+    vyre_scan_batch_params batch_params;
+    vyre_scan_batch *batch = NULL;
+    vyre_diag diag;
+    vyre_scan_batch_params_init(&batch_params);
+    batch_params.size = 64 << 20;
+    assert_int_equal(vyre_scan_batch_create(device, &batch_params, &batch, &diag),
+                     VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
+    assert_null(batch);
+    /* One that grows stays as it was. */
+    static unsigned char bytes[5 << 20];
+    const vyre_scan_file file = {bytes, sizeof bytes, 0, 0};
+    batch = scan_batch(device, NULL);
+    assert_int_equal(vyre_scan_batch_add(batch, &file, &diag), VYRE_OK);
+    assert_int_equal(vyre_scan_batch_add(batch, &file, &diag), VYRE_ERROR_DEVICE_OUT_OF_MEMORY);
+    const vyre_pattern pattern = literal_text("a");
+    vyre_catalogue *catalogue = make_catalogue(&pattern, 1, VYRE_GROUPING_AUTO);
+    vyre_scanner *scanner = scan_scanner(device, catalogue, NULL);
+    scan_check(scanner, batch, catalogue, &file, 1);
+    vyre_scanner_destroy(&scanner);
+    vyre_catalogue_destroy(&catalogue);
+    vyre_scan_batch_destroy(&batch);
+    engine_close(&device);
+}
+
+/* A device that does nothing. */
+static void test_less_than_was_queued_is_an_error(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    vyre_device *device = engine_open(0);
+    const vyre_pattern pattern = literal_text("a");
+    vyre_catalogue *catalogue = make_catalogue(&pattern, 1, VYRE_GROUPING_AUTO);
+    vyre_scanner *scanner = scan_scanner(device, catalogue, NULL);
+    vyre_scan_batch *batch = scan_batch(device, NULL);
+    vyre_scan_result result;
+    vyre_diag diag;
+    scan_add(batch, "aaaa", 4, 0);
+    layer.skip_dispatches = true;
+    assert_int_equal(vyre_scanner_run(scanner, batch, 0, 0, &result, NULL, &diag),
+                     VYRE_ERROR_DISPATCH_FAILED);
+    assert_non_null(strstr(diag.message, "of 1 segments were walked"));
+    assert_int_equal(result.hit_count, 0);
+    layer.skip_dispatches = false;
+    layer.no_judge = true;
+    assert_int_equal(vyre_scanner_run(scanner, batch, 0, 0, &result, NULL, &diag), VYRE_OK);
+    vyre_scan_batch_destroy(&batch);
+    vyre_scanner_destroy(&scanner);
+    vyre_catalogue_destroy(&catalogue);
+    engine_close(&device);
+}
+
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 #define FILES 20u
@@ -199,6 +259,8 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, engine_reset, engine_nothing_alive)
     const struct CMUnitTest tests[] = {
         T(test_hits_come_in_parts_where_memory_is_short),
+        T(test_batches_beyond_the_memory_are_refused),
+        T(test_less_than_was_queued_is_an_error),
         T(test_scans_survive_each_failed_call),
         T(test_scans_survive_each_failed_call_where_bytes_are_copied),
         T(test_scans_survive_each_failed_allocation),

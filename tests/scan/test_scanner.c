@@ -129,7 +129,7 @@ static void test_many_patterns_need_wide_tables(void **state)
     vyre_diag diag;
     assert_int_equal(vyre_scanner_create(scan_device, catalogue, &params, &scanner, &diag),
                      VYRE_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(diag.message, "32767"));
+    assert_non_null(strstr(diag.message, "32768"));
     assert_null(scanner);
     vyre_scan_batch_destroy(&batch);
     scan_free_files(&files);
