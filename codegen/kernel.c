@@ -253,6 +253,9 @@ bool vy_kernel_is_fill_needless(const vyre_kernel *kernel, uint32_t binding)
 
 const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel)
 {
+    if (kernel->variants->params.prints) {
+        return "its printf statements print";
+    }
     if (kernel->segment_count == 0) {
         return "the program has no statements";
     }
@@ -267,6 +270,9 @@ const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel)
 
 const char *vy_kernel_persistent_hindrance(const vyre_kernel *kernel)
 {
+    if (kernel->variants->params.prints) {
+        return "its printf statements print";
+    }
     if (kernel->segment_count == 0) {
         return "the program has no statements";
     }
@@ -301,6 +307,11 @@ vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
                            "0x%x is no set of float modes. Fix: use VYRE_FLOAT_* bits",
                            (unsigned)params->float_modes);
+    }
+    if (params->prints != 0 && params->prints != 1) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d does not say whether printf statements print. Fix: use 0 or 1",
+                           params->prints);
     }
     if (params->aggregate & ~VYRE_AGGREGATE_ALL) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,

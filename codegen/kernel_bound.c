@@ -344,6 +344,11 @@ static void walk_stmt(finder *f, uint32_t index, reach *at, reach *left, uint32_
     case VY_STMT_BREAK: /* what follows counts as reached */
     case VY_STMT_CONTINUE:
         break;
+    case VY_STMT_PRINTF:
+        if (f->split->prints) {
+            leave_something(f, at, left);
+        }
+        break;
     default: /* stores, atomics, traps; calls; `while`, which may leave a record */
         leave_something(f, at, left);
         break;

@@ -142,6 +142,7 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
                                 .reconvergence = c->params.reconvergence,
                                 .agnostic = c->description->workgroup_use == NULL,
                                 .coarse = c->coarse ? c->coarse[first].elements : 0,
+                                .segment = first,
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
@@ -389,7 +390,7 @@ static void require(vyre_kernel *kernel, bool needed, const char *name)
     }
 }
 
-static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
+static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program, bool prints)
 {
     vy_kernel_subgroups *out = &kernel->subgroups;
     out->width = program->subgroup_width;
@@ -397,7 +398,7 @@ static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program)
     out->line = program->divergent_subgroup.line;
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         const vy_expr *expr = &program->exprs.data[i];
-        out->is_used |= expr->op == VYRE_OP_BUILTIN &&
+        out->is_used |= expr->op == VYRE_OP_BUILTIN && (prints || !expr->is_printed) &&
                         (expr->ref == VYRE_BUILTIN_LANE || expr->ref == VYRE_BUILTIN_LANES);
     }
     for (uint32_t i = 1; i < program->stmts.count; i++) {
@@ -410,11 +411,14 @@ typedef struct type_needs {
     bool has_64, has_f64, has_8, has_16, has_buffer_atomics, has_shared_atomics;
 } type_needs;
 
-static type_needs find_type_needs(const vyre_program *program)
+static type_needs find_type_needs(const vyre_program *program, bool prints)
 {
     type_needs needs = {0};
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         vyre_type type = (vyre_type)program->exprs.data[i].type;
+        if (program->exprs.data[i].is_printed && !prints) {
+            continue;
+        }
         needs.has_64 |= vy_type_width(type) == 64;
         needs.has_f64 |= type == VYRE_TYPE_F64;
     }
@@ -440,7 +444,7 @@ static type_needs find_type_needs(const vyre_program *program)
 static void describe_types(compiler *c)
 {
     vyre_kernel *k = c->kernel;
-    type_needs needs = find_type_needs(c->program);
+    type_needs needs = find_type_needs(c->program, c->params.prints);
     k->address_requirements[k->address_requirement_count++] = "bufferDeviceAddress";
     if (!needs.has_64 && (needs.has_8 || needs.has_16)) {
         /* There pointers to small elements are made of 64-bit integers. */
@@ -460,7 +464,7 @@ static void describe_types(compiler *c)
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_UNIFORM,
             "shaderSubgroupUniformControlFlow");
     require(k, c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL, "shaderMaximalReconvergence");
-    bool needs_set = c->params.debug == VYRE_DEBUG_INFO_FULL;
+    bool needs_set = c->params.debug == VYRE_DEBUG_INFO_FULL || c->params.prints;
     require(k, needs_set && c->params.target == VYRE_TARGET_VULKAN_1_2,
             "VK_KHR_shader_non_semantic_info");
 }
@@ -514,7 +518,7 @@ static void narrow_params(compiler *c)
 {
     const uint32_t f64_modes = VYRE_FLOAT_SIGNED_ZERO_INF_NAN_PRESERVE_F64 |
                                VYRE_FLOAT_DENORM_PRESERVE_F64 | VYRE_FLOAT_ROUNDING_RTE_F64;
-    if (!find_type_needs(c->program).has_f64) {
+    if (!find_type_needs(c->program, c->params.prints).has_f64) {
         c->params.float_modes &= ~f64_modes;
     }
     /* A driver was seen to spoil values beside OpFDiv under this mode, and only there is one. */
@@ -526,29 +530,6 @@ static void narrow_params(compiler *c)
     if (!c->kernel->subgroups.is_used && !c->params.aggregate) {
         c->params.reconvergence = VYRE_RECONVERGENCE_NONE;
     }
-}
-
-/* Functions of the tolerance table, and floats that are joined in an order which nothing says. */
-static bool is_inexact(const vyre_program *program)
-{
-    bool found = program->fast_math;
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
-        const vy_expr *expr = &program->exprs.data[i];
-        found |=
-            vy_type_is_float((vyre_type)expr->type) && vy_tolerance_find((vyre_op)expr->op) != NULL;
-    }
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
-        const vy_stmt *stmt = &program->stmts.data[i];
-        if (stmt->kind == VY_STMT_ATOMIC) {
-            found |= stmt->atomic == VYRE_ATOMIC_ADD && stmt->ref < program->buffers.count &&
-                     vy_type_is_float((vyre_type)program->buffers.data[stmt->ref].type);
-        } else if (stmt->kind == VY_STMT_SUBGROUP) {
-            vyre_op op = (vyre_op)vy_subgroup_get((vyre_subgroup)stmt->subgroup)->op;
-            found |= (op == VYRE_OP_ADD || op == VYRE_OP_MUL) &&
-                     vy_type_is_float((vyre_type)program->vars.data[stmt->result].type);
-        }
-    }
-    return found;
 }
 
 static void describe(compiler *c)
@@ -566,8 +547,8 @@ static void describe(compiler *c)
     k->until = program->until ? (int32_t)program->buffers.data[program->until].binding : -1;
     k->passes = program->passes;
     k->is_new_target = is_new;
-    k->is_inexact = is_inexact(program);
-    describe_subgroups(k, program);
+    k->is_inexact = vy_kernel_is_of_inexact(program);
+    describe_subgroups(k, program, c->params.prints);
     narrow_params(c);
     k->subgroups.reconvergence = c->params.reconvergence;
     k->own = (vy_variant){.interface = c->params.interface, .is_aliased = c->params.aliased != 0};
@@ -594,9 +575,18 @@ static void describe(compiler *c)
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
 
+static vy_prints prints_of(const compiler *c)
+{
+    return c->params.prints ? VY_PRINTS_KEPT : VY_PRINTS_DROPPED;
+}
+
 static vyre_result compile(compiler *c)
 {
-    vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
+    c->params.prints = c->params.prints && vy_program_has_prints(c->program);
+    if (c->params.prints) {
+        c->file = NULL; /* whose segments are those of words that do not print */
+    }
+    vyre_result result = vy_split_program(c->program, prints_of(c), &c->work, &c->split, c->diag);
     if (result != VYRE_OK) {
         return result;
     }
@@ -668,7 +658,7 @@ static void describe_coarse(const compiler *c, vy_word_set *set)
 
 static vyre_result make_set(compiler *c, vy_word_set *set)
 {
-    vyre_result result = vy_split_program(c->program, &c->work, &c->split, c->diag);
+    vyre_result result = vy_split_program(c->program, prints_of(c), &c->work, &c->split, c->diag);
     place_tables(c);
     if (result == VYRE_OK) {
         result = c->work.failed ? vy_diag_no_memory(c->diag) : compile_segments(c);

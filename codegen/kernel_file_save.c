@@ -132,6 +132,13 @@ static vyre_result check(saver *s)
                                "the kernel of a program without vyre_program_record_bounds",
                                i, vyre_kernel_name(s->kernels[i]));
         }
+        if (s->kernels[i]->variants->params.prints) {
+            return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                               "kernel %u (%s) prints, by segments that other kernels of the "
+                               "program do not have. Fix: compile it without "
+                               "vyre_kernel_params.prints",
+                               i, vyre_kernel_name(s->kernels[i]));
+        }
         if (s->kernels[i]->variants->is_unchecked) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
                                "kernel %u (%s) was made without checks, to be measured. Fix: "

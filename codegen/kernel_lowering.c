@@ -146,3 +146,27 @@ const char *vy_kernel_lowering(const vyre_kernel *kernel, uint32_t index)
     }
     return NULL;
 }
+
+/* Functions of the tolerance table, and floats that are joined in an order which nothing says; what
+ * is only printed is no result. */
+bool vy_kernel_is_of_inexact(const vyre_program *program)
+{
+    bool found = program->fast_math;
+    for (uint32_t i = 1; i < program->exprs.count; i++) {
+        const vy_expr *expr = &program->exprs.data[i];
+        found |= !expr->is_printed && vy_type_is_float((vyre_type)expr->type) &&
+                 vy_tolerance_find((vyre_op)expr->op) != NULL;
+    }
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        const vy_stmt *stmt = &program->stmts.data[i];
+        if (stmt->kind == VY_STMT_ATOMIC) {
+            found |= stmt->atomic == VYRE_ATOMIC_ADD && stmt->ref < program->buffers.count &&
+                     vy_type_is_float((vyre_type)program->buffers.data[stmt->ref].type);
+        } else if (stmt->kind == VY_STMT_SUBGROUP) {
+            vyre_op op = (vyre_op)vy_subgroup_get((vyre_subgroup)stmt->subgroup)->op;
+            found |= (op == VYRE_OP_ADD || op == VYRE_OP_MUL) &&
+                     vy_type_is_float((vyre_type)program->vars.data[stmt->result].type);
+        }
+    }
+    return found;
+}

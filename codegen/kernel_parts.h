@@ -118,6 +118,8 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                                   vyre_diag *diag);
 void vy_word_set_destroy(vy_word_set **set);
 
+/* vyre_kernel_is_inexact, of a program. */
+bool vy_kernel_is_of_inexact(const vyre_program *program);
 /* A subgroup operation that is made of reads of every lane, one by one. */
 bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt);
 /* What was given, with defaults, checked. */

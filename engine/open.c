@@ -209,11 +209,19 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     }
     vy_device_options options;
     vy_device_options_read(&params, &options);
+    if (options.prints && options.validation == VYRE_VALIDATION_GPU_ASSISTED) {
+        return vy_invalid(diag, "printf statements are to print, and GPU-assisted validation is "
+                                "asked for: the validation layer does one of the two. Fix: leave "
+                                "one out (prints or VYRE_PRINTF, validation or VYRE_VALIDATE)");
+    }
     vyre_device *device = vy_device_allocate(params.allocator);
     if (!device) {
         return vy_diag_no_memory(diag);
     }
     vy_log_init(&device->log, params.log, params.log_user, options.log_level);
+    device->log.prints = options.prints;
+    device->log.print = params.print;
+    device->log.print_user = params.print_user;
     device->debug = options.debug;
     device->has_driver_thread = params.driver_thread != 0;
     device->memory_limit = params.memory_limit;

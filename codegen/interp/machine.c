@@ -466,6 +466,10 @@ static void step(vy_machine *m)
         finish(m, frame);
         return;
     }
+    if (m->program->stmts.data[frame->pending].kind == VY_STMT_PRINTF && !m->print) {
+        frame->pending = 0;
+        return;
+    }
     /* The condition of a `while` belongs to the loop's own frame, before each trip. */
     bool is_while = !frame->testing && m->program->stmts.data[frame->pending].kind == VY_STMT_WHILE;
     if (!is_while && !evaluate(m, frame)) {

@@ -46,12 +46,13 @@ typedef struct vy_plan {
     bool *is_host_index;    /* by variable */
     uint32_t segment_count; /* static ones */
     uint32_t host_scratch;  /* words that the longest host expression needs */
+    vy_prints prints;
 } vy_plan;
 
 /* Everything in `arena`. Errors: OUT_OF_HOST_MEMORY; INVALID_PROGRAM for what no validated program
  * has. */
-vyre_result vy_plan_build(const vyre_program *program, vy_arena *arena, vy_plan *out_plan,
-                          vyre_diag *diag);
+vyre_result vy_plan_build(const vyre_program *program, vy_prints prints, vy_arena *arena,
+                          vy_plan *out_plan, vyre_diag *diag);
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
@@ -189,6 +190,8 @@ typedef struct vy_machine {
     vy_race_check races;
     uint32_t execution; /* of the pass */
     vy_interp_watch *watch;
+    void (*print)(void *user, const vyre_printf_line *line);
+    void *print_user;
 } vy_machine;
 
 /* All memory but buffers; errors: OUT_OF_HOST_MEMORY. */
@@ -214,6 +217,8 @@ uint64_t *vy_machine_column(const vy_machine *machine, uint32_t expr, uint32_t c
 /* Copies the columns of `components` for the lanes. */
 void vy_machine_copy(const vy_machine *machine, uint64_t *to, const uint64_t *from,
                      uint32_t components, const uint32_t *lanes, uint32_t count);
+/* A PRINTF statement, where lines are asked for. */
+void vy_machine_print(const vy_machine *machine, const vy_frame *frame, const vy_stmt *stmt);
 /* A SUBGROUP statement: the active lanes of the frame, subgroup by subgroup. */
 void vy_machine_subgroup(vy_machine *machine, const vy_frame *frame, const vy_stmt *stmt);
 

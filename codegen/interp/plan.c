@@ -267,6 +267,8 @@ static void plan_list(planner *p, uint32_t first, uint32_t depth)
                    vy_list_contains(p->program, stmt->other, VY_STMT_GRID_SYNC);
         if (stmt->kind == VY_STMT_GRID_SYNC) {
             p->open_stretch = false;
+        } else if (stmt->kind == VY_STMT_PRINTF && !p->plan->prints) {
+            /* as if it were not there */
         } else if (!cut) {
             add_to_stretch(p, s);
         } else if (stmt->kind == VY_STMT_FOR) {
@@ -343,12 +345,12 @@ static void allocate_tables(planner *p)
     p->function_frames = vy_arena_alloc(p->arena, functions, sizeof *p->function_frames);
 }
 
-vyre_result vy_plan_build(const vyre_program *program, vy_arena *arena, vy_plan *out_plan,
-                          vyre_diag *diag)
+vyre_result vy_plan_build(const vyre_program *program, vy_prints prints, vy_arena *arena,
+                          vy_plan *out_plan, vyre_diag *diag)
 {
     vy_loc nowhere = {0, 0};
     planner p = {.program = program, .arena = arena, .plan = out_plan};
-    *out_plan = (vy_plan){0};
+    *out_plan = (vy_plan){.prints = prints};
     allocate_tables(&p);
     if (arena->failed) {
         return vy_diag_no_memory(diag);

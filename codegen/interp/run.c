@@ -287,7 +287,8 @@ static vyre_result make_ready(const vyre_program *program, const vyre_interp_par
                               vy_arena *arena, vy_plan *plan, vy_bound *bound, vy_machine *machine,
                               uint32_t *out_executions, vyre_diag *diag)
 {
-    vyre_result result = vy_plan_build(program, arena, plan, diag);
+    vy_prints prints = params->print ? VY_PRINTS_KEPT : VY_PRINTS_DROPPED;
+    vyre_result result = vy_plan_build(program, prints, arena, plan, diag);
     if (result == VYRE_OK) {
         result = vy_bind(program, params, plan, arena, bound, diag);
     }
@@ -315,6 +316,8 @@ static vyre_result run_in(const vyre_program *program, const vyre_interp_params 
     }
     machine.flush_denormals = params->flush_denormals != 0;
     machine.watch = watch;
+    machine.print = params->print;
+    machine.print_user = params->print_user;
     run_passes(&machine, &run, report);
     return_buffers(&machine, params);
     report->record = machine.record;

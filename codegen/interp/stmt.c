@@ -126,6 +126,9 @@ void vy_machine_execute(vy_machine *m, const vy_frame *frame, const vy_stmt *stm
         /* Lanes ascend: the first one has the least invocation. */
         vy_machine_record(m, stmt, vy_frame_block(m, frame, VY_BLOCK_ACTIVE)[0], frame->columns);
         return;
+    case VY_STMT_PRINTF:
+        vy_machine_print(m, frame, stmt);
+        return;
     default:
         return;
     }

@@ -112,6 +112,10 @@ bool vy_builder_unify(vyre_builder *b, const uint32_t *nodes, uint32_t count, co
 /* The type that an operator gives for operands that it also settles; false after an error. */
 bool vy_builder_type_op(vyre_builder *b, vyre_op op, const uint32_t *nodes, vyre_type *out_type);
 
+/* builder_printf.c: format and values of a PRINTF; after an error it is not to be appended. */
+void vy_builder_fill_printf(vyre_builder *b, const char *format, const vyre_expr *values,
+                            uint32_t count, vy_stmt *out);
+
 /* builder_expr.c */
 /* inf or nan, of the float type that it meets, f32 where it meets none. */
 vyre_expr vy_builder_special(vyre_builder *b, uint32_t f32_bits);

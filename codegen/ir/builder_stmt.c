@@ -665,3 +665,12 @@ void vyre_build_trap(vyre_builder *b, uint32_t code)
         append(b, (vy_stmt){.kind = VY_STMT_TRAP, .bits = code});
     }
 }
+
+void vyre_build_printf(vyre_builder *b, const char *format, const vyre_expr *values, uint32_t count)
+{
+    vy_stmt stmt = {.kind = VY_STMT_PRINTF};
+    if (can_append(b)) {
+        vy_builder_fill_printf(b, format, values, count, &stmt);
+        append(b, stmt);
+    }
+}

@@ -15,12 +15,12 @@
 #include <stdatomic.h>
 
 typedef struct vy_expr {
-    uint16_t op;  /* vyre_op */
-    uint8_t type; /* vyre_type of the result */
-    uint8_t pad;
-    uint32_t ref; /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
-                     vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry.
-                     SWIZZLE: VY_SWIZZLE */
+    uint16_t op;        /* vyre_op */
+    uint8_t type;       /* vyre_type of the result */
+    uint8_t is_printed; /* of a PRINTF's values: no result depends on it */
+    uint32_t ref;       /* LITERAL: index into constants + 1 where it was named, else 0. BUILTIN:
+                           vyre_builtin. PARAM VARIABLE ELEMENT TABLE CALL LENGTH LOAD: the entry.
+                           SWIZZLE: VY_SWIZZLE */
     union {
         uint32_t arg[4];  /* operands: indices of earlier entries; CALL: arg[0] first index into
                              call_args, arg[1] count; VECTOR: 0 behind the last part */
@@ -84,6 +84,8 @@ typedef enum vy_stmt_kind {
     VY_STMT_GRID_SYNC,
     VY_STMT_TRAP,     /* bits: the code */
     VY_STMT_SUBGROUP, /* var result (or 0) = subgroup operation over x and y */
+    VY_STMT_PRINTF,   /* name: the format; x: all values, one tree behind the other;
+                         values[first_value .. + value_count): their roots, counted from x.begin */
     VY_STMT_KIND_COUNT
 } vy_stmt_kind;
 
@@ -100,7 +102,7 @@ typedef struct vy_stmt {
     uint32_t first_value, value_count;
     uint32_t bits;    /* TRAP: code; of an access: the binding */
     uint32_t site;    /* TRAP and WHILE: number of its record site, in textual order from 0 */
-    const char *name; /* REGION; TRAP of an access */
+    const char *name; /* REGION; TRAP of an access; PRINTF */
     vy_loc loc, end_loc;
 } vy_stmt;
 
@@ -183,7 +185,8 @@ struct vyre_program {
     uint32_t until;      /* buffer or 0 */
     uint32_t loop_limit;
     bool fast_math;
-    bool records_bounds;     /* by vyre_program_record_bounds */
+    bool records_bounds; /* by vyre_program_record_bounds */
+    bool prints_shape; /* agnostic (below), but for what it prints: its workgroup may be another */
     uint32_t subgroup_width; /* pinned, or 0 */
     /* A subgroup operation stands where some invocations of a workgroup may be and others not. Then
      * it means what it says only on devices that converge maximally. */
@@ -206,6 +209,14 @@ struct vyre_program {
     VY_VEC(vy_function) functions;
     uint64_t hash, interface_hash;
 };
+
+/* Whether printf statements print: where they do not, everybody goes by as if they were not there,
+ * so that what is made of a program is the same as without them. */
+typedef enum vy_prints { VY_PRINTS_DROPPED, VY_PRINTS_KEPT } vy_prints;
+
+bool vy_program_has_prints(const vyre_program *program);
+/* Value `i` of a PRINTF by itself. */
+vy_range vy_printf_value(const vyre_program *program, const vy_stmt *stmt, uint32_t i);
 
 /* Holds a finished program beyond its owner's vyre_program_destroy: the holder calls that too.
  * Thread-safety: safe. */

@@ -17,7 +17,7 @@
     X(DEFAULT, "default") X(FOR, "for") X(WHILE, "while") X(BREAK, "break")                        \
     X(CONTINUE, "continue") X(RETURN, "return") X(REGION, "region") X(BARRIER, "barrier")          \
     X(GRID_SYNC, "grid_sync") X(TRAP, "trap") X(TRUE, "true") X(FALSE, "false") X(INF, "inf")      \
-    X(NAN, "nan") X(LEN, "len") X(BITCAST, "bitcast")
+    X(NAN, "nan") X(LEN, "len") X(BITCAST, "bitcast") X(PRINTF, "printf")
 /* clang-format on */
 /* clang-format off */
 #define VY_FREE_WORDS(X)                                                                           \

@@ -161,6 +161,8 @@ bool vy_parser_open_block(vy_parser *p, vy_block_kind kind, const char *where);
 void vy_parse_atomic(vy_parser *p, vy_name *result, vyre_type type);
 void vy_parse_uniform_load(vy_parser *p, vy_name *result, vyre_type type);
 void vy_parse_subgroup(vy_parser *p, vy_name *result, vyre_type type);
+/* Behind the word, which stands at `loc`. */
+void vy_parse_printf(vy_parser *p, vy_loc loc);
 void vy_parse_call_statement(vy_parser *p);
 void vy_parse_assignment(vy_parser *p);
 

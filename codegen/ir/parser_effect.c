@@ -174,6 +174,67 @@ void vy_parse_subgroup(vy_parser *p, vy_name *result, vyre_type type)
     vy_parser_declare(p, result, VY_SYMBOL_LET, own, ref, loc);
 }
 
+/* "\n" at a format's end is what other languages have taught. */
+static bool ends_in_line_end(const vy_parser *p)
+{
+    const vy_token *token = &p->token;
+    const char *end = p->lexer.text + token->end;
+    return token->end - token->begin >= 4 && end[-3] == '\\' && end[-2] == 'n' &&
+           (token->end - token->begin == 4 || end[-4] != '\\');
+}
+
+static const char *parse_format(vy_parser *p)
+{
+    if (!vy_parser_is(p, VY_TOKEN_STRING)) {
+        vy_parser_fail(p, p->token.loc,
+                       "expected the format of a printf, but found %s. Fix: write "
+                       "printf(\"x = %%u\", x)",
+                       vy_parser_found(p).text);
+        return NULL;
+    }
+    if (ends_in_line_end(p)) {
+        vy_parser_fail(p, p->token.loc,
+                       "the format of a printf has a line end. Fix: leave out \\n: each printf is "
+                       "a line of its own");
+        return NULL;
+    }
+    const char *format = vy_lexer_string(&p->lexer, &p->token);
+    vy_parser_advance(p);
+    return format;
+}
+
+void vy_parse_printf(vy_parser *p, vy_loc loc)
+{
+    uint32_t before = p->arguments.count;
+    vy_loc open = p->token.loc;
+    if (!vy_parser_expect(p, VY_TOKEN_LEFT_PAREN, "behind printf") || !vy_parser_enter(p, open)) {
+        return;
+    }
+    vy_loc format_loc = p->token.loc;
+    const char *format = parse_format(p);
+    while (!p->lexer.failed && vy_parser_take(p, VY_TOKEN_COMMA)) {
+        vyre_expr value = vy_parse_expression(p);
+        if (!p->lexer.failed && !vy_vec_push(&p->arena, &p->arguments, value)) {
+            vy_parser_fail(p, loc, "out of memory. Fix: free memory");
+        }
+    }
+    vy_parser_leave(p);
+    vy_parser_expect(p, VY_TOKEN_RIGHT_PAREN, "behind the values of a printf");
+    if (p->lexer.failed) {
+        return;
+    }
+    if (vy_parser_goes_on(p)) {
+        vy_parser_fail(p, p->token.loc,
+                       "a printf is no part of an expression. Fix: write it as a statement of its "
+                       "own");
+        return;
+    }
+    uint32_t count = p->arguments.count - before;
+    vy_parser_at(p, format_loc);
+    vyre_build_printf(p->builder, format, count ? p->arguments.data + before : NULL, count);
+    p->arguments.count = before;
+}
+
 void vy_parse_call_statement(vy_parser *p)
 {
     const vy_name *function = p->token.name;

@@ -467,6 +467,10 @@ static void parse_word(vy_parser *p)
         vy_parser_advance(p);
         parse_trap(p, loc);
         break;
+    case VY_WORD_PRINTF:
+        vy_parser_advance(p);
+        vy_parse_printf(p, loc);
+        break;
     default:
         parse_misplaced_word(p);
         break;

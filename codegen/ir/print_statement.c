@@ -109,6 +109,18 @@ static void print_subgroup(vy_printer *p, const vy_stmt *stmt)
     vy_text_append(p->out, ")", 1);
 }
 
+static void print_printf(vy_printer *p, const vy_stmt *stmt)
+{
+    vy_text_printf(p->out, "printf(");
+    print_string(p, stmt->name);
+    for (uint32_t i = 0; i < stmt->value_count; i++) {
+        vy_range value = vy_printf_value(p->program, stmt, i);
+        vy_text_printf(p->out, ", ");
+        vy_print_expression(p, &value, false, 1);
+    }
+    vy_text_append(p->out, ")", 1);
+}
+
 static void print_uniform_load(vy_printer *p, const vy_stmt *stmt)
 {
     print_result(p, stmt);
@@ -244,6 +256,9 @@ static void print_simple(vy_printer *p, const vy_stmt *stmt)
         break;
     case VY_STMT_TRAP:
         vy_text_printf(p->out, "trap(%u)", (unsigned)stmt->bits);
+        break;
+    case VY_STMT_PRINTF:
+        print_printf(p, stmt);
         break;
     default:
         break;

@@ -69,11 +69,33 @@ bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind 
     return false;
 }
 
-/* The text of what makes the workgroup's shape visible, or NULL. */
+bool vy_program_has_prints(const vyre_program *program)
+{
+    for (uint32_t i = 1; i < program->stmts.count; i++) {
+        if (program->stmts.data[i].kind == VY_STMT_PRINTF) {
+            return true;
+        }
+    }
+    return false;
+}
+
+vy_range vy_printf_value(const vyre_program *program, const vy_stmt *stmt, uint32_t i)
+{
+    const uint32_t *roots = &program->values.data[stmt->first_value];
+    uint32_t begin = i ? roots[i - 1] + 1 : 0;
+    return (vy_range){stmt->x.begin + begin, stmt->x.begin + roots[i] + 1,
+                      stmt->x.begin + roots[i]};
+}
+
+/* The text of what makes the workgroup's shape visible, or NULL. What is printed is no result, so
+ * it may show the shape that was chosen. */
 static const char *shape_use(const vyre_program *program)
 {
     for (uint32_t i = 1; i < program->exprs.count; i++) {
         const vy_expr *expr = &program->exprs.data[i];
+        if (expr->is_printed) {
+            continue;
+        }
         bool is_global = expr->ref <= VYRE_BUILTIN_GID_Z || expr->ref == VYRE_BUILTIN_PASS;
         if (expr->op == VYRE_OP_BUILTIN && !is_global) {
             return vy_builtin_text((vyre_builtin)expr->ref);

@@ -51,6 +51,9 @@ static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
         vy_hash_u32(hash, p->vars.data[stmt->ref].type);
         vy_hash_u32(hash, p->vars.data[stmt->ref].array_count);
     }
+    if (stmt->kind == VY_STMT_PRINTF) {
+        hash_name(hash, stmt->name);
+    }
     vy_hash_u32(hash, stmt->value_count);
     for (uint32_t i = 0; i < stmt->value_count; i++) {
         vy_hash_u32(hash, p->values.data[stmt->first_value + i]);

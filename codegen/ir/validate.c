@@ -55,7 +55,8 @@ const char *vy_stmt_text(vy_stmt_kind kind)
                                                           [VY_STMT_RETURN] = "return",
                                                           [VY_STMT_BARRIER] = "barrier",
                                                           [VY_STMT_GRID_SYNC] = "grid_sync",
-                                                          [VY_STMT_TRAP] = "trap"};
+                                                          [VY_STMT_TRAP] = "trap",
+                                                          [VY_STMT_PRINTF] = "printf"};
     return kind < VY_STMT_KIND_COUNT ? texts[kind] : "statement";
 }
 
@@ -302,6 +303,8 @@ vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyr
     }
     if (v.result == VYRE_OK) {
         vy_program_compute_hashes(program);
+        program->prints_shape =
+            vy_program_has_prints(program) && vy_program_is_workgroup_agnostic(program, NULL);
     }
     vy_arena_finish(&v.scratch);
     return v.result;

@@ -8,7 +8,8 @@
 #define KIND_BIT(kind) (1u << (kind))
 #define IMPURE_KINDS                                                                               \
     (KIND_BIT(VY_STMT_STORE) | KIND_BIT(VY_STMT_ATOMIC) | KIND_BIT(VY_STMT_UNIFORM_LOAD) |         \
-     KIND_BIT(VY_STMT_BARRIER) | KIND_BIT(VY_STMT_TRAP) | KIND_BIT(VY_STMT_SUBGROUP))
+     KIND_BIT(VY_STMT_BARRIER) | KIND_BIT(VY_STMT_TRAP) | KIND_BIT(VY_STMT_SUBGROUP) |             \
+     KIND_BIT(VY_STMT_PRINTF))
 
 /* An open list, and the statement that holds it. */
 typedef struct level {
@@ -240,6 +241,13 @@ static uint32_t add_call(bodies *b, const vy_stmt *stmt, uint32_t index, uint32_
         vy_validator_fail(v, call->loc,
                           "`%s` has effects and is called inside an expression. Fix: bind it by "
                           "itself first: `let value = %s(...)`",
+                          callee->name, callee->name);
+    }
+    if (stmt->kind == VY_STMT_PRINTF && (callee->kinds & KIND_BIT(VY_STMT_WHILE))) {
+        /* Whether it prints would tell what is left to the others. */
+        vy_validator_fail(v, call->loc,
+                          "`%s` has a `while`, whose trips are counted, and is called for a "
+                          "printf. Fix: bind it by itself first: `let value = %s(...)`",
                           callee->name, callee->name);
     }
     vy_function_facts *facts = &b->v->facts[b->function];

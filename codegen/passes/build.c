@@ -475,6 +475,25 @@ static void build_return(vy_ssa_builder *b, const vy_stmt *stmt)
     }
 }
 
+static void build_printf(vy_ssa_builder *b, uint32_t index)
+{
+    const vy_stmt *stmt = &b->program->stmts.data[index];
+    uint32_t components[4 * VYRE_MAX_PRINTF_VALUES], count = 0;
+    for (uint32_t i = 0; i < stmt->value_count && i < VYRE_MAX_PRINTF_VALUES && b->block; i++) {
+        vy_parts value = vy_build_value(b, vy_printf_value(b->program, stmt, i));
+        for (uint32_t c = 0; c < value.count; c++) {
+            components[count++] = value.id[c];
+        }
+    }
+    for (uint32_t first = 0; first == 0 || first < count; first += 4) {
+        vy_ins ins = {.op = VY_SSA_PRINT, .ref = index, .bits = first, .loc = stmt->loc};
+        for (uint32_t i = 0; i < 4 && first + i < count; i++) {
+            ins.arg[i] = components[first + i];
+        }
+        (void)vy_build_ins(b, ins);
+    }
+}
+
 void vy_build_stmt(vy_ssa_builder *b, uint32_t index)
 {
     const vy_stmt *stmt = &b->program->stmts.data[index];
@@ -538,6 +557,11 @@ void vy_build_stmt(vy_ssa_builder *b, uint32_t index)
         break;
     case VY_STMT_TRAP:
         vy_build_record(b, stmt->site, stmt->loc);
+        break;
+    case VY_STMT_PRINTF:
+        if (b->split->prints) {
+            build_printf(b, index);
+        }
         break;
     case VY_STMT_NONE:
     case VY_STMT_CASE:

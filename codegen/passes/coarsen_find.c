@@ -51,6 +51,7 @@ static bool is_possible(const vy_ssa *ssa, const vy_ins *ins)
     case VY_SSA_SPILL_LOAD: /* by invocation, as records are */
     case VY_SSA_SPILL_STORE:
     case VY_SSA_RECORD:
+    case VY_SSA_PRINT: /* once for each invocation */
     case VY_SSA_IS_ELEMENT:
     case VY_SSA_ARRAY_ZERO: /* registers enough, and no streams */
     case VY_SSA_ARRAY_LOAD:

@@ -53,6 +53,9 @@ static void add_range(crossing_walk *w, uint32_t segment, vy_range range)
 static void add_stmt(crossing_walk *w, uint32_t segment, const vy_stmt *stmt)
 {
     bool assigns = stmt->kind == VY_STMT_ASSIGN || stmt->kind == VY_STMT_ARRAY_STORE;
+    if (stmt->kind == VY_STMT_PRINTF && !w->s->split->prints) {
+        return;
+    }
     add_range(w, segment, stmt->x);
     add_range(w, segment, stmt->y);
     add_range(w, segment, stmt->z);

@@ -181,6 +181,9 @@ uint32_t vy_ssa_own_operand_count(const vy_ins *ins)
         return vy_type_components((vyre_type)ins->type);
     case VY_SSA_GROUP_BEGIN:
         return ins->ref < 4 ? ins->ref : 4;
+    case VY_SSA_PRINT:
+        return (uint32_t)((ins->arg[0] != 0) + (ins->arg[1] != 0) + (ins->arg[2] != 0) +
+                          (ins->arg[3] != 0));
     case VY_SSA_SUBGROUP:
         return vy_subgroup_get((vyre_subgroup)ins->subgroup)->operand_count;
     case VY_SSA_ATOMIC:
@@ -251,6 +254,7 @@ bool vy_ssa_has_effect(const vy_ins *ins)
     case VY_SSA_GROUP_BEGIN:
     case VY_SSA_STAGE:
     case VY_SSA_UNSTAGE:
+    case VY_SSA_PRINT:
         return true;
     default:
         return false;

@@ -7,6 +7,7 @@ static const char *const own_names[] = {
     "record",     "canonical_nan", "component",   "compose",    "subgroup",
     "is_element", "elements",      "load_wide",   "store_wide", "unpack",
     "rank",       "pack",          "group_begin", "stage",      "unstage",
+    "print",
 };
 
 static void print_lower(vy_text *out, const char *name)
@@ -83,6 +84,7 @@ static void print_ref(const vy_ssa *ssa, const vy_ins *ins, vy_text *out)
     case VY_SSA_SPILL_LOAD:
     case VY_SSA_SPILL_STORE:
     case VY_SSA_RECORD:
+    case VY_SSA_PRINT:
     case VY_SSA_COMPONENT:
         vy_text_printf(out, " %u", (unsigned)ins->ref);
         return;

@@ -23,11 +23,14 @@ static vy_known of_builtin(const vy_ranges *r, const vy_ins *ins)
 {
     const uint32_t *size = r->ssa->program->workgroup;
     uint32_t axis;
+    if (r->ssa->program->prints_shape) {
+        return vy_known_anything(32);
+    }
     switch ((vyre_builtin)ins->ref) {
     case VYRE_BUILTIN_LID_X:
     case VYRE_BUILTIN_LID_Y:
     case VYRE_BUILTIN_LID_Z:
-        /* A program that names it keeps its workgroup's size. */
+        /* A program that names it for more than to print it keeps its workgroup's size. */
         axis = ins->ref - VYRE_BUILTIN_LID_X;
         return vy_known_unsigned(0, size[axis] ? size[axis] - 1 : 0, 32);
     case VYRE_BUILTIN_GROUP_SIZE_X:

@@ -96,6 +96,8 @@ static void split_list(vy_splitter *s, uint32_t first, uint32_t depth, step_list
         const vy_stmt *stmt = &s->program->stmts.data[i];
         if (stmt->kind == VY_STMT_GRID_SYNC) {
             s->is_open = false;
+        } else if (stmt->kind == VY_STMT_PRINTF && !s->split->prints) {
+            /* as if it were not there */
         } else if (!s->split->facts[i].has_cut) {
             add_stmt(s, list, i);
         } else if (stmt->kind == VY_STMT_FOR) {
@@ -123,12 +125,12 @@ static void allocate_lowering(const vyre_program *program, vy_arena *arena, vy_l
         vy_arena_alloc(arena, program->functions.count, sizeof *out->function_keys);
 }
 
-vyre_result vy_split_program(const vyre_program *program, vy_arena *arena, vy_split *out_split,
-                             vyre_diag *diag)
+vyre_result vy_split_program(const vyre_program *program, vy_prints prints, vy_arena *arena,
+                             vy_split *out_split, vyre_diag *diag)
 {
     vy_splitter s = {.program = program, .arena = arena, .split = out_split};
     step_list list = {0, 0};
-    *out_split = (vy_split){0};
+    *out_split = (vy_split){.prints = prints};
     out_split->vars = vy_arena_alloc(arena, program->vars.count + 1u, sizeof *out_split->vars);
     out_split->facts = vy_arena_alloc(arena, program->stmts.count + 1u, sizeof *out_split->facts);
     out_split->functions =

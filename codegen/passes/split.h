@@ -88,12 +88,13 @@ typedef struct vy_split {
     vy_function_facts *functions; /* by function */
     VY_VEC(uint32_t) assigned;    /* variables that loops assign, each once per loop */
     uint32_t spill_words;         /* per invocation */
+    vy_prints prints;
     vy_lowering_tables lowering;
     bool keeps_bindings; /* set by who has it: forms say what variables are, for debuggers */
 } vy_split;
 
 /* Memory from the arena. Fails with INVALID_PROGRAM where an array over 256 bytes crosses. */
-vyre_result vy_split_program(const vyre_program *program, vy_arena *arena, vy_split *out_split,
-                             vyre_diag *diag);
+vyre_result vy_split_program(const vyre_program *program, vy_prints prints, vy_arena *arena,
+                             vy_split *out_split, vyre_diag *diag);
 
 #endif

@@ -48,6 +48,8 @@ typedef enum vy_ssa_op {
     VY_SSA_UNSTAGE, /* the whole workgroup comes here, and waits: what was staged, as many as its
                        staged atomic has added, is stored to buffer ref from what that found, and
                            `bits`, on */
+    VY_SSA_PRINT, /* statement ref: arg0, arg1, ... are the components of its values from number
+                     `bits` on; the last of its PRINTs, which stand together, prints */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 

@@ -672,6 +672,10 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     case VY_SSA_RECORD:
         return ins->ref < program->site_count &&
                (!ins->arg[0] || all_like(v, ins, 0, VYRE_TYPE_U32));
+    case VY_SSA_PRINT:
+        return ins->ref < program->stmts.count &&
+               program->stmts.data[ins->ref].kind == VY_STMT_PRINTF &&
+               ins->bits < 4u * VYRE_MAX_PRINTF_VALUES && ins->bits % 4 == 0;
     case VY_SSA_IS_ELEMENT:
         return ins->type == VYRE_TYPE_BOOL;
     case VY_SSA_BARRIER:

@@ -266,7 +266,12 @@ struct vy_emitter {
      * the push constants; 0: not asked for. */
     uint32_t *held_params, held_push[VY_PUSH_SIZE / 4];
     vy_access all_access; /* of all segments */
-    vyre_result result;   /* the first error, with its diag filled */
+    /* printf: the imported set, 0: not imported; the format's string by statement, from entry 0 on
+     * in pairs; the words of the values that have been met. */
+    uint32_t printf_set;
+    VY_VEC(uint32_t) printf_strings;
+    VY_VEC(uint32_t) printf_words;
+    vyre_result result; /* the first error, with its diag filled */
     vyre_diag *diag;
 };
 
@@ -444,6 +449,9 @@ uint32_t vy_emit_aggregated(vy_emitter *emitter, const vy_ins *ins, uint32_t x,
                             vy_aggregated_fn act, const void *place);
 /* VY_SSA_RANK, under maximal reconvergence. */
 uint32_t vy_emit_rank(vy_emitter *emitter, const vy_ins *ins);
+
+/* emit_printf.c: VY_SSA_PRINT. */
+void vy_emit_print(vy_emitter *emitter, const vy_ins *ins);
 
 /* emit_subgroup.c. */
 uint32_t vy_emit_subgroup(vy_emitter *emitter, const vy_ins *ins);

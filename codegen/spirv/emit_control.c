@@ -282,6 +282,9 @@ static bool has_reference(const vy_emitter *emitter, const vy_ins *ins)
         return ins->ref < VYRE_BUILTIN_COUNT;
     case VY_SSA_HOST_INDEX:
         return ins->ref < VYRE_MAX_HOST_LOOPS;
+    case VY_SSA_PRINT:
+        return ins->ref < program->stmts.count &&
+               program->stmts.data[ins->ref].kind == VY_STMT_PRINTF;
     case VY_SSA_PHI:
         return ins->arg[1] <= emitter->ssa->phi_edges.count &&
                ins->arg[0] <= emitter->ssa->phi_edges.count - ins->arg[1];
@@ -366,6 +369,9 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return 0;
     case VY_SSA_RECORD:
         emit_record(emitter, ins);
+        return 0;
+    case VY_SSA_PRINT:
+        vy_emit_print(emitter, ins);
         return 0;
     default:
         break;

@@ -20,6 +20,7 @@ typedef struct vy_spirv_options {
     bool wide;                     /* vy_variant: addresses of elements are computed in 64 bits */
     bool agnostic;                 /* vy_program_is_workgroup_agnostic */
     uint32_t coarse;               /* elements an invocation does, by vy_ssa_coarsen; 0: one */
+    uint32_t segment;              /* number of the module's only one, for what it prints */
     const char *entry_name;        /* "main" */
     const char *file_name;         /* for OpLine, or NULL */
     const uint32_t *table_offsets; /* by table: word offset in the tables buffer, or UINT32_MAX

@@ -23,13 +23,17 @@ typedef struct vy_log {
     vyre_log_fn call;
     void *user;
     vyre_log_level level;
+    bool prints; /* lines of printf statements are among the layer's messages */
+    void (*print)(void *user, const vyre_printf_line *line); /* or NULL */
+    void *print_user;
     atomic_uint_least64_t failures;
 } vy_log;
 
 /* What vyre_device_create decided from its parameters and the environment. */
 typedef struct vy_device_options {
     char name[VYRE_DEVICE_NAME_SIZE];
-    vyre_validation validation;
+    vyre_validation validation; /* at least ON where printf statements print */
+    bool prints;
     vyre_log_level log_level;
     uint32_t debug;        /* VYRE_DEBUG_* */
     const char *cache_dir; /* the parameters' or the environment's; NULL: none */

@@ -50,6 +50,7 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
                                     : has[VY_EXTENSION_KHR_shader_subgroup_uniform_control_flow]
                                         ? VYRE_RECONVERGENCE_UNIFORM
                                         : VYRE_RECONVERGENCE_NONE;
+        out_params->prints = device->log.prints;
         out_params->aggregate = can_join(&device->snapshot) ? VY_AGGREGATE_ON_GPUS : 0;
     }
 }

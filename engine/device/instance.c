@@ -23,6 +23,12 @@ static vyre_validation read_validation(void)
     return is_word(text, "gpu") ? VYRE_VALIDATION_GPU_ASSISTED : VYRE_VALIDATION_ON;
 }
 
+static bool read_prints(void)
+{
+    const char *text = getenv("VYRE_PRINTF");
+    return text && text[0] && !is_word(text, "0");
+}
+
 static vyre_log_level read_level(void)
 {
     const char *text = getenv("VYRE_LOG");
@@ -74,6 +80,10 @@ void vy_device_options_read(const vyre_device_params *params, vy_device_options 
     }
     if (out->log_level == VYRE_LOG_DEFAULT) {
         out->log_level = read_level();
+    }
+    out->prints = params->prints != 0 || read_prints();
+    if (out->prints && out->validation <= VYRE_VALIDATION_OFF) {
+        out->validation = VYRE_VALIDATION_ON;
     }
 }
 
@@ -192,6 +202,9 @@ static void fill_needs(vyre_device *device, instance_needs *n, bool has_debug_ut
         n->enables[1] = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
         n->enables[2] = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT;
         n->validation.enabledValidationFeatureCount = 3;
+    } else if (device->log.prints) {
+        n->enables[1] = VK_VALIDATION_FEATURE_ENABLE_DEBUG_PRINTF_EXT;
+        n->validation.enabledValidationFeatureCount = 2;
     }
     n->extensions[n->info.enabledExtensionCount++] = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
     n->info.pNext = &n->validation;
@@ -218,9 +231,12 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
         code = has_layer(device, &layer, diag);
         if (code == VYRE_OK && !layer) {
             return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
-                               "validation was asked for, but %s is not installed. Fix: install "
-                               "it (Debian: vulkan-validationlayers), or switch validation off",
-                               LAYER);
+                               "%s, but %s is not installed. Fix: install it (Debian: "
+                               "vulkan-validationlayers), or switch %s off",
+                               device->log.prints
+                                   ? "printf statements print by the validation layer"
+                                   : "validation was asked for",
+                               LAYER, device->log.prints ? "that" : "validation");
         }
     }
     if (code == VYRE_OK) {

@@ -1,5 +1,6 @@
 /* Messages to the caller's log function: the library's own and, through VK_EXT_debug_utils, those
  * of the loader, drivers and validation layers. Counts what is a failure. */
+#include "codegen/base/printf.h"
 #include "engine/device/device.h"
 #include "vyre/vulkan.h"
 
@@ -40,6 +41,8 @@ void vy_log_init(vy_log *log, vyre_log_fn call, void *user, vyre_log_level level
 {
     log->call = call;
     log->user = user;
+    log->prints = false;
+    log->print = NULL;
     log->level = level == VYRE_LOG_DEFAULT ? VYRE_LOG_WARNING : level;
     atomic_init(&log->failures, 0);
 }
@@ -169,11 +172,25 @@ static void put_place(const VkDebugUtilsMessengerCallbackDataEXT *data, char *ou
     }
 }
 
+static size_t format_line(const vyre_printf_line *line, char *out, size_t out_size)
+{
+    vy_fixed_text text = {.out = out_size ? out : NULL, .size = out ? out_size : 0};
+    vy_fixed_text_printf(&text, "printf %s:%u:%u pass %u segment %u invocation %u: %s",
+                         line->program, (unsigned)line->line, (unsigned)line->column,
+                         (unsigned)line->pass, (unsigned)line->segment, (unsigned)line->invocation,
+                         line->text);
+    return text.length;
+}
+
 size_t vyre_format_debug_message(const VkDebugUtilsMessengerCallbackDataEXT *data, char *out,
                                  size_t out_size)
 {
     const char *text = data && data->pMessage ? data->pMessage : "";
     char place[SUFFIX_SIZE] = "";
+    vy_printf_message line;
+    if (vy_printf_decode(text, &line)) {
+        return format_line(&line.line, out, out_size);
+    }
     if (data) {
         put_place(data, place, sizeof place);
     }
@@ -189,12 +206,49 @@ size_t vyre_format_debug_message(const VkDebugUtilsMessengerCallbackDataEXT *dat
     return length + suffix;
 }
 
+/* A line of a printf statement, or that lines were lost, which come whatever the level. */
+static bool receive_line(vy_log *log, const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    vy_printf_message line;
+    char text[MESSAGE_SIZE + VYRE_MAX_NAME];
+    vyre_log_message message = {
+        .level = VYRE_LOG_INFO,
+        .source = VYRE_LOG_PRINTF,
+        .id = data->pMessageIdName ? data->pMessageIdName : "",
+        .number = data->messageIdNumber,
+        .text = text,
+    };
+    if (!log->prints || !data->pMessage) {
+        return false;
+    }
+    if (strstr(data->pMessage, "Debug Printf message was truncated")) {
+        message.level = VYRE_LOG_WARNING;
+        message.text = "lines of printf statements were lost: they take more than the validation "
+                       "layer keeps of one dispatch. Fix: give it more "
+                       "(khronos_validation.printf_buffer_size, in bytes), or print less";
+    } else if (!vy_printf_decode(data->pMessage, &line)) {
+        return false;
+    } else if (log->print) {
+        log->print(log->print_user, &line.line);
+        return true;
+    } else {
+        (void)format_line(&line.line, text, sizeof text);
+    }
+    if (log->call) {
+        log->call(log->user, &message);
+    }
+    return true;
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                               VkDebugUtilsMessageTypeFlagsEXT types,
                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
                                               void *user)
 {
     vy_log *log = user;
+    if (receive_line(log, data)) {
+        return VK_FALSE;
+    }
     vyre_log_message message = {
         .level = level_of(severity),
         .source = VYRE_LOG_GENERAL,
@@ -235,7 +289,7 @@ void vy_messenger_info(vy_log *log, VkDebugUtilsMessengerCreateInfoEXT *out_info
         .pfnUserCallback = receive,
         .pUserData = log,
     };
-    if (log->level >= VYRE_LOG_INFO) {
+    if (log->level >= VYRE_LOG_INFO || log->prints) {
         out_info->messageSeverity |= VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT;
     }
     if (log->level >= VYRE_LOG_DEBUG) {

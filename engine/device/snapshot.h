@@ -57,7 +57,7 @@ typedef struct vy_feature_info {
     X(KHR_shader_maximal_reconvergence, "VK_KHR_shader_maximal_reconvergence",                     \
       "subgroup operations where only some invocations of a subgroup are (not with validation)")   \
     X(KHR_shader_non_semantic_info, "VK_KHR_shader_non_semantic_info",                             \
-      "debug information in kernels for Vulkan 1.2")                                               \
+      "printf statements, and debug information in kernels for Vulkan 1.2")                        \
     X(KHR_portability_subset, "VK_KHR_portability_subset", "must be enabled where it is offered")
 
 typedef enum vy_extension {

@@ -71,7 +71,8 @@ static const char *way_round(const char *feature)
         {"subgroupSizeControl", "leave out `subgroup N`"},
         {"computeFullSubgroups", "leave out `subgroup N`"},
         {"VK_KHR_shader_non_semantic_info",
-         "compile it with VYRE_DEBUG_INFO_LINES or _NONE (vyre-spv: -g1, or nothing)"},
+         "compile it with VYRE_DEBUG_INFO_LINES or _NONE (vyre-spv: -g1, or nothing), and without "
+         "prints"},
     };
     for (size_t i = 0; i < VY_COUNT_OF(ways); i++) {
         if (strcmp(feature, ways[i].feature) == 0) {

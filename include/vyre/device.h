@@ -24,9 +24,11 @@ typedef enum vyre_log_level {
 
 typedef enum vyre_log_source {
     VYRE_LOG_LIBRARY,
-    VYRE_LOG_GENERAL,    /* the Vulkan loader, drivers, layers */
-    VYRE_LOG_VALIDATION, /* the validation layer: wrong use of Vulkan */
-    VYRE_LOG_PERFORMANCE /* the validation layer: slow use of Vulkan */
+    VYRE_LOG_GENERAL,     /* the Vulkan loader, drivers, layers */
+    VYRE_LOG_VALIDATION,  /* the validation layer: wrong use of Vulkan */
+    VYRE_LOG_PERFORMANCE, /* the validation layer: slow use of Vulkan */
+    VYRE_LOG_PRINTF       /* "printf life:12:5 pass 0 segment 1 invocation 7: TEXT", or that lines
+                             were lost; given whatever level is asked for */
 } vyre_log_source;
 
 /* A message, alive during the call that it is given to. */
@@ -66,7 +68,7 @@ typedef void (*vyre_vulkan_entry)(void);
 /* Zero is the default everywhere. Where a field is at its default, the environment is read once, by
  * vyre_device_create: VYRE_DEVICE (name), VYRE_VALIDATE (0, 1 or gpu), VYRE_LOG (error, warning,
  * info, debug), VYRE_DEBUG (a list of serialize, trace, labels, breadcrumbs), VYRE_CACHE_DIR
- * (cache_dir). */
+ * (cache_dir), VYRE_PRINTF (0 or 1: prints). */
 typedef struct vyre_device_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -89,12 +91,22 @@ typedef struct vyre_device_params {
      * wrong with files in it is no error, only slow. NULL, and no VYRE_CACHE_DIR: nothing is kept
      * on disk. "" is none whatever the environment says. */
     const char *cache_dir;
+    /* 1: the validation layer is loaded, if need be as for VYRE_VALIDATION_ON, and printf
+     * statements of kernels compiled with vyre_kernel_params.prints print, before the wait for
+     * their run ends. Slow: the layer waits behind each submission, and lines that exceed its
+     * buffer are lost, which it warns of (docs/troubleshooting.md). Not with
+     * VYRE_VALIDATION_GPU_ASSISTED. */
+    int prints;
+    /* Called with each line, as `log` with a message. Those of one invocation come in order, others
+     * of a segment in any. NULL: lines are messages of VYRE_LOG_PRINTF. */
+    void (*print)(void *user, const vyre_printf_line *line);
+    void *print_user;
 } vyre_device_params;
 
 static inline void vyre_device_params_init(vyre_device_params *params)
 {
-    vyre_device_params zero = {0, 0, 0, VYRE_VALIDATION_DEFAULT, VYRE_LOG_DEFAULT, 0, 0, 0, 0,
-                               0, 0, 0};
+    vyre_device_params zero = {
+        0, 0, 0, VYRE_VALIDATION_DEFAULT, VYRE_LOG_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     *params = zero;
     params->struct_size = (uint32_t)sizeof *params;
 }
@@ -182,7 +194,8 @@ VYRE_API void vyre_device_get_info(const vyre_device *device, vyre_device_info *
  * Cut at out_size; returns the whole text's length without the final zero. */
 VYRE_API size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_size);
 
-/* How kernels for this device are compiled: target, interface and float modes; the rest is zero. */
+/* How kernels for this device are compiled: target, interface, float modes and whether they print;
+ * the rest is zero. */
 VYRE_API void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params);
 
 /* Runs the library's tests of the device and its driver: submits and waits. Devices that

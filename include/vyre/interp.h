@@ -71,6 +71,12 @@ typedef struct vyre_interp_params {
     /* Lanes of a subgroup where the program does not fix it: a power of two of 1 to 128; 0 is 32.
      * The last subgroup of a workgroup may have fewer invocations. */
     uint32_t subgroup_width;
+    /* Called with each line that a printf statement prints; NULL: none does. In the order of
+     * passes, segments and workgroups (by linear number), then statement by statement, each for the
+     * invocations of the workgroup that reach it together, by their number; must not call into the
+     * library. */
+    void (*print)(void *user, const vyre_printf_line *line);
+    void *print_user;
 } vyre_interp_params;
 
 /* What a run on the interpreter did. */

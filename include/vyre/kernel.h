@@ -77,6 +77,10 @@ typedef struct vyre_kernel_params {
     void *dump_user;
     vyre_reconvergence reconvergence;
     uint32_t aggregate; /* VYRE_AGGREGATE_*; nothing without VYRE_RECONVERGENCE_MAXIMAL */
+    /* 1: printf statements print, by NonSemantic.DebugPrintf, where the validation layer is asked
+     * for it (vyre_device_params); 0: the words are those of the program without them. Kernels that
+     * print run one segment at a time, and cannot be saved. */
+    int prints;
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */

@@ -269,6 +269,8 @@ typedef enum vyre_buffer_mode {
 #define VYRE_MAX_PARAMS         256u
 #define VYRE_MAX_NAME           255u
 #define VYRE_MAX_HOST_LOOPS     8u /* host-evaluated loops within each other */
+#define VYRE_MAX_PRINTF_VALUES  16u
+#define VYRE_MAX_PRINTF_WORDS   32u /* of all values; 64 bits are two, a vector one a component */
 #define VYRE_DEFAULT_LOOP_LIMIT (1u << 22)
 
 /* A finished program. Thread-safety: immutable. */
@@ -282,6 +284,15 @@ VYRE_API const char *vyre_program_name(const vyre_program *program);
 VYRE_API uint64_t vyre_program_hash(const vyre_program *program);
 /* Over what a caller sees: names, order, types and roles of buffers and parameters. */
 VYRE_API uint64_t vyre_program_interface_hash(const vyre_program *program);
+
+/* A line that a printf statement printed, alive during the call that it is given to. */
+typedef struct vyre_printf_line {
+    const char *text;                   /* without a line end */
+    const char *program;                /* its name */
+    uint32_t line, column;              /* of the statement; 0: not known */
+    uint32_t pass, segment, invocation; /* as of vyre_fault_record */
+    uint32_t execution;                 /* of the pass: how many segments ran before this one */
+} vyre_printf_line;
 
 /* ---- Builder ----------------------------------------------------------------------------------
  * Errors are sticky: the first one is kept and `finish` reports it; calls after it do nothing and
@@ -471,6 +482,13 @@ VYRE_API void vyre_build_barrier(vyre_builder *b);
 VYRE_API void vyre_build_grid_sync(vyre_builder *b);
 /* Leaves a record with that code, and goes on. */
 VYRE_API void vyre_build_trap(vyre_builder *b, uint32_t code);
+/* Prints a line, where whoever runs the program asks for that, and changes nothing else: the format
+ * with a value in place of each of its conversions, which docs/language.md lists, of at most
+ * VYRE_MAX_PRINTF_VALUES. Literals without a type take the conversion's. The format is copied.
+ * Errors at the end: conversions that do not exist or fit their values, too many or too few values,
+ * a format of more than VYRE_MAX_NAME bytes or with others than printable ASCII. */
+VYRE_API void vyre_build_printf(vyre_builder *b, const char *format, const vyre_expr *values,
+                                uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -333,8 +333,10 @@ VYRE_API void vyre_device_retire(vyre_device *device, uint64_t frame);
  * buffer, of which VYRE_DEBUG_LABELS has one for each segment, and the objects that have names,
  * which the library gives all of its own where VK_EXT_debug_utils is on:
  * "... (segment life.seg1, life.vyre:14, pass 0; buffer 'cells')". Messages about nothing that has
- * a name stay as they are. At most out_size bytes with the zero; where that is too little the
- * message is cut and not the place. Returns the length that the whole has, without the zero. */
+ * a name stay as they are. What a printf statement printed becomes its line:
+ * "printf life:12:5 pass 0 segment 1 invocation 7: TEXT". At most out_size bytes with the zero;
+ * where that is too little the message is cut and not the place. Returns the length that the whole
+ * has, without the zero. */
 VYRE_API size_t vyre_format_debug_message(const VkDebugUtilsMessengerCallbackDataEXT *data,
                                           char *out, size_t out_size);
 

@@ -58,7 +58,7 @@ static bool make_forms(runner *r)
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
     const vy_pass_context context = {.eval = vy_interp_eval};
-    if (vy_split_program(r->program, &r->arena, &r->split, &diag) != VYRE_OK) {
+    if (vy_split_program(r->program, VY_PRINTS_DROPPED, &r->arena, &r->split, &diag) != VYRE_OK) {
         snprintf(r->text, sizeof r->text, "split: %.200s", diag.message);
         fail(r, r->text);
         return false;

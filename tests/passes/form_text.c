@@ -22,7 +22,7 @@ void case_init_program(ssa_case *c, const char *text)
     if (vyre_program_parse(text, strlen(text), "case", NULL, &c->program, &diag) != VYRE_OK) {
         fail_msg("%u:%u: %s", diag.line, diag.column, diag.message);
     }
-    if (vy_split_program(c->program, &c->arena, &c->split, &diag) != VYRE_OK) {
+    if (vy_split_program(c->program, VY_PRINTS_DROPPED, &c->arena, &c->split, &diag) != VYRE_OK) {
         fail_msg("split: %s", diag.message);
     }
 }

@@ -245,7 +245,7 @@ static void test_arrays_cross_whole_up_to_256_bytes(void **state)
     }
     vy_split split;
     vyre_diag diag;
-    assert_int_equal(vy_split_program(c.program, &c.arena, &split, &diag),
+    assert_int_equal(vy_split_program(c.program, VY_PRINTS_DROPPED, &c.arena, &split, &diag),
                      VYRE_ERROR_INVALID_PROGRAM);
     assert_non_null(strstr(diag.message, "260 bytes"));
     assert_int_equal(diag.line, 21);

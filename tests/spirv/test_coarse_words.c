@@ -61,7 +61,7 @@ static made make_joined(const char *text, vyre_target target, vyre_interface int
     const vy_pass_context context = {0};
     vy_arena_init(&m.arena, NULL);
     if (vyre_program_parse(text, strlen(text), "coarse", NULL, &m.program, &diag) != VYRE_OK ||
-        vy_split_program(m.program, &m.arena, &split, &diag) != VYRE_OK ||
+        vy_split_program(m.program, VY_PRINTS_DROPPED, &m.arena, &split, &diag) != VYRE_OK ||
         vy_ssa_build(m.program, &split, 0, &m.arena, &m.arena, &ssa, &diag) != VYRE_OK) {
         fail_msg("%u:%u: %s", diag.line, diag.column, diag.message);
     }

@@ -53,7 +53,7 @@ static void start(fixture *f, vyre_target target)
     f->target = target;
     vy_arena_init(&f->arena, NULL);
     if (vyre_program_parse(text, strlen(text), "t", NULL, &f->program, &diag) != VYRE_OK ||
-        vy_split_program(f->program, &f->arena, &f->split, &diag) != VYRE_OK) {
+        vy_split_program(f->program, VY_PRINTS_DROPPED, &f->arena, &f->split, &diag) != VYRE_OK) {
         fail_msg("%s", diag.message);
     }
     assert_int_equal(f->split.segments.count, SEGMENTS);

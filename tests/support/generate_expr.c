@@ -33,6 +33,7 @@ static const char *const construct_names[] = {
     "barrier",
     "grid_sync",
     "trap",
+    "printf",
     "host for",
     "host if",
     "live across",

@@ -289,7 +289,7 @@ static vyre_result bind_lengths(const vyre_program *program, vy_run_data *data, 
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);
     vy_plan plan;
     vy_bound bound;
-    vyre_result result = vy_plan_build(program, arena, &plan, diag);
+    vyre_result result = vy_plan_build(program, VY_PRINTS_DROPPED, arena, &plan, diag);
     if (result == VYRE_OK) {
         result = vy_bind(program, &params, &plan, arena, &bound, diag);
     }

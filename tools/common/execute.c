@@ -76,6 +76,10 @@ static vyre_interp_params interp_params(const vy_run_data *data, const vy_refere
                                  .flush_denormals = how->flush_denormals,
                                  .detect_races = how->detect_races,
                                  .subgroup_width = how->subgroup_width};
+    if (how->lines) {
+        params.print = vy_lines_add;
+        params.print_user = how->lines;
+    }
     memcpy(params.groups, data->groups, sizeof params.groups);
     memcpy(params.elements, data->elements, sizeof params.elements);
     memcpy(params.workgroup, data->workgroup, sizeof params.workgroup);

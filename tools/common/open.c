@@ -1,12 +1,23 @@
 /* Devices for the tools: opened, listed, and their messages printed. */
 #include "tools/common/open.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the layer keeps of one dispatch's lines: some 20,000, where it would keep 20 by itself. */
+#define LAYER_SETTINGS "khronos_validation.printf_buffer_size = 1048576\n"
+#define SETTINGS_PATH  "VK_LAYER_SETTINGS_PATH"
 
 static void print_message(void *user, const vyre_log_message *message)
 {
     static const char *const levels[] = {"", "error", "warning", "info", "debug"};
     unsigned level = (unsigned)message->level;
+    if (message->source == VYRE_LOG_PRINTF && message->level >= VYRE_LOG_INFO) {
+        fprintf(user, "%s\n", message->text);
+        return;
+    }
     bool named = message->id && message->id[0];
     fprintf(user, "%s: %s%s%s%s%s%s\n", level < VY_COUNT_OF(levels) ? levels[level] : "message",
             named ? message->id : "", named ? ": " : "", message->text,
@@ -24,6 +35,51 @@ vyre_result vy_open_device(const char *name, vyre_validation validation, FILE *e
     params.log = print_message;
     params.log_user = err;
     return vyre_device_create(&params, out_device, diag);
+}
+
+/* Settings for the layer where the user has none: a file, which it reads while a device is opened.
+ * Nothing is said where that fails: the layer's own numbers serve. */
+static void give_settings(char path[64])
+{
+    const char *folder = getenv("TMPDIR");
+    int length = snprintf(path, 64, "%s/vyre-printf-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    bool has_own = getenv(SETTINGS_PATH) || access("vk_layer_settings.txt", F_OK) == 0;
+    int file = has_own || length >= 64 ? -1 : mkstemp(path);
+    if (file < 0) {
+        path[0] = '\0';
+        return;
+    }
+    bool is_written = write(file, LAYER_SETTINGS, strlen(LAYER_SETTINGS)) > 0;
+    if (close(file) != 0 || !is_written || setenv(SETTINGS_PATH, path, 1) != 0) {
+        (void)unlink(path);
+        path[0] = '\0';
+    }
+}
+
+static void take_settings_back(const char *path)
+{
+    if (path[0]) {
+        (void)unsetenv(SETTINGS_PATH);
+        (void)unlink(path);
+    }
+}
+
+vyre_result vy_open_device_printing(const char *name, vy_lines *lines, FILE *err,
+                                    vyre_device **out_device, vyre_diag *diag)
+{
+    char settings[64];
+    vyre_device_params params;
+    vyre_device_params_init(&params);
+    params.name = name;
+    params.prints = 1;
+    params.log = print_message;
+    params.log_user = err;
+    params.print = vy_lines_add;
+    params.print_user = lines;
+    give_settings(settings);
+    vyre_result result = vyre_device_create(&params, out_device, diag);
+    take_settings_back(settings);
+    return result;
 }
 
 const char *vy_device_type_text(vyre_device_type type)

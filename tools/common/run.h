@@ -6,6 +6,7 @@
 #include "codegen/interp/watch.h"
 #include "codegen/ir/ir.h"
 #include "engine/exec/debug.h"
+#include "tools/common/lines.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool.h"
 #include "vyre/dispatch.h"
@@ -112,6 +113,7 @@ void vy_run_result_finish(vy_run_result *result);
 typedef struct vy_reference {
     bool flush_denormals, detect_races;
     uint32_t subgroup_width; /* 0: the interpreter's own */
+    vy_lines *lines;         /* of printf statements, which are kept; NULL: they do not print */
 } vy_reference;
 
 /* As that device is; NULL: as the interpreter is by itself. */

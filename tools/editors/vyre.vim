@@ -10,7 +10,7 @@ syn keyword vyreDirective program workgroup grid over from of fixpoint until loo
 syn keyword vyreDirective down subgroup from
 syn keyword vyreConditional if else switch case default
 syn keyword vyreRepeat for while
-syn keyword vyreStatement break continue return region barrier grid_sync trap
+syn keyword vyreStatement break continue return region barrier grid_sync trap printf
 syn keyword vyreOrder relaxed acquire release acq_rel
 syn keyword vyreConstant true false inf nan
 syn keyword vyreType void bool u32 i32 f32 u8 i8 u16 i16 u64 i64 f16 bf16 f64 bool2 bool4 u32x2

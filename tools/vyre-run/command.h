@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect, step, watch, bounds, debug;
+    bool bisect, step, watch, bounds, debug, prints;
     const char *trace; /* a file, or NULL */
     const char *dump_folder;
     uint32_t repeat, warmup;
@@ -32,10 +32,11 @@ typedef struct outcome {
     const vy_run_result *result; /* the device's, or the interpreter's */
     vyre_device *device;         /* NULL: the interpreter ran it */
     bool is_precompiled;         /* its words stood in the kernel file */
+    const vy_lines *lines;       /* of printf statements, sorted; NULL: not asked for */
     vyre_report report;          /* of the last run on the device */
     timing wall, on_device;
     vy_tolerance_used tolerance;
-    uint64_t differences; /* with --check */
+    uint64_t differences; /* with --check, also of lines */
     uint64_t races;
     uint64_t validation_failures;
 } outcome;

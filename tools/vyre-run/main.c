@@ -28,6 +28,7 @@ enum {
     OPTION_EXAMPLES,
     OPTION_BISECT,
     OPTION_BOUNDS,
+    OPTION_PRINTF,
     OPTION_STEP,
     OPTION_TRACE,
     OPTION_DUMP,
@@ -75,6 +76,10 @@ static const vy_option own_options[] = {
     {"--step", OPTION_STEP, NULL,
      "say what each segment of each pass changed, on the device, or with\n"
      "--reference; on a terminal wait behind each (h: what can be typed)"},
+    {"--printf", OPTION_PRINTF, NULL,
+     "print the lines of printf statements first, in the order of passes,\n"
+     "segments and invocations; on a device by the validation layer (Debian:\n"
+     "vulkan-validationlayers), with --check compared with the interpreter's"},
     {"--trace", OPTION_TRACE, "FILE.json",
      "write what the run did and when, for https://ui.perfetto.dev or\n"
      "chrome://tracing"},
@@ -190,7 +195,8 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
                      [OPTION_JSON] = &c->json,           [OPTION_INFO] = &c->info,
                      [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
                      [OPTION_BOUNDS] = &c->bounds,       [OPTION_STEP] = &c->step,
-                     [OPTION_WATCH] = &c->watch,         [OPTION_DEBUG] = &c->debug};
+                     [OPTION_WATCH] = &c->watch,         [OPTION_DEBUG] = &c->debug,
+                     [OPTION_PRINTF] = &c->prints};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;
@@ -286,6 +292,14 @@ static int check_debugging(const command *c, FILE *err)
     if (c->bounds && (c->bisect || c->step || c->examples)) {
         return vy_tool_usage(err, "vyre-run", "--bounds is of a plain run: give it without %s",
                              c->examples ? "--examples" : single);
+    }
+    if (c->prints && (single || c->examples || c->validate || c->repeat > 1 || c->warmup)) {
+        return vy_tool_usage(err, "vyre-run", "--printf is of one plain run: give it without %s",
+                             single          ? single
+                             : c->examples   ? "--examples"
+                             : c->validate   ? "--validate, which needs the layer for itself"
+                             : c->repeat > 1 ? "--repeat"
+                                             : "--warmup");
     }
     if (c->examples && single) {
         return vy_tool_usage(err, "vyre-run", "%s is for a single run, not --examples", single);

@@ -166,6 +166,9 @@ static void print_check(const outcome *o, FILE *out)
 void print_text(const outcome *o, FILE *out)
 {
     const command *c = o->command;
+    for (uint32_t i = 0; o->lines && i < o->lines->list.count; i++) {
+        vy_line_print(out, &o->lines->list.data[i]);
+    }
     for (uint32_t i = 0; i < o->data->buffer_count; i++) {
         print_output(o, i, out);
     }
@@ -277,6 +280,22 @@ static void json_record(const vyre_fault_record *record, vy_text *text)
                    record->pass, record->segment, record->invocation);
 }
 
+static void json_lines(const vy_lines *lines, vy_text *text)
+{
+    vy_text_printf(text, "  \"printf\": [");
+    for (uint32_t i = 0; i < lines->list.count; i++) {
+        const vyre_printf_line *line = &lines->list.data[i];
+        vy_text_printf(text,
+                       "%s\n    {\"line\": %u, \"column\": %u, \"pass\": %u, \"segment\": %u, "
+                       "\"invocation\": %u, \"text\": ",
+                       i ? "," : "", (unsigned)line->line, (unsigned)line->column,
+                       (unsigned)line->pass, (unsigned)line->segment, (unsigned)line->invocation);
+        vy_json_string(text, line->text);
+        vy_text_printf(text, "}");
+    }
+    vy_text_printf(text, "%s],\n", lines->list.count ? "\n  " : "");
+}
+
 static void json_times(const outcome *o, vy_text *text)
 {
     const timing *times[] = {&o->wall, &o->on_device};
@@ -305,7 +324,11 @@ static void json_all(const outcome *o, vy_text *text)
     } else {
         vy_text_printf(text, "null");
     }
-    vy_text_printf(text, ",\n  \"outputs\": {");
+    vy_text_printf(text, ",\n");
+    if (o->lines) {
+        json_lines(o->lines, text);
+    }
+    vy_text_printf(text, "  \"outputs\": {");
     bool is_first = true;
     for (uint32_t i = 0; i < o->data->buffer_count; i++) {
         if (is_shown(o, i)) {

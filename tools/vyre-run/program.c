@@ -103,6 +103,7 @@ static vyre_result run_on_interpreter(session *s, vyre_diag *diag)
 {
     vy_reference how = session_reference(s);
     how.detect_races = s->command->races;
+    how.lines = s->command->prints ? &s->reference_lines : NULL;
     uint64_t begin = vyre_clock_ns();
     vyre_result result = vy_run_reference(s->source.program, &s->data, &how, &s->reference, diag);
     trace_phase(&s->trace, "interpreter", begin);
@@ -119,6 +120,11 @@ static vyre_result run(session *s, vyre_diag *diag)
     vyre_result result = c->reference ? VYRE_OK : run_on_device(s, diag);
     if (result == VYRE_OK && (c->reference || c->check)) {
         result = run_on_interpreter(s, diag);
+    }
+    if (result == VYRE_OK && c->prints) {
+        bool is_sorted = vy_lines_sort(&s->lines) && vy_lines_sort(&s->reference_lines);
+        s->outcome.lines = s->device ? &s->lines : &s->reference_lines;
+        result = is_sorted ? VYRE_OK : vy_diag_no_memory(diag);
     }
     return result;
 }
@@ -155,6 +161,9 @@ static int judge(session *s, FILE *err)
         s->outcome.tolerance = vy_run_tolerance(s->source.program, c->spec.tolerance);
         s->outcome.differences =
             vy_run_compare(&s->data, &s->on_device, &s->reference, &s->outcome.tolerance, err);
+        if (c->prints) {
+            s->outcome.differences += vy_lines_compare(&s->lines, &s->reference_lines, err);
+        }
         if (s->outcome.differences) {
             fprintf(err, "%s: --bisect in place of --check finds where they part\n",
                     s->source.path);

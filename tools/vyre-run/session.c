@@ -12,6 +12,8 @@ vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_dia
     s->outcome.command = c;
     s->outcome.source = &s->source;
     s->outcome.data = &s->data;
+    vy_lines_init(&s->lines);
+    vy_lines_init(&s->reference_lines);
     if (c->trace) {
         trace_begin(&s->trace);
     }
@@ -44,7 +46,9 @@ vyre_result session_open(session *s, vyre_diag *diag)
         return VYRE_OK;
     }
     uint64_t begin = vyre_clock_ns();
-    vyre_result result = vy_open_device(c->device, validation, s->err, &s->device, diag);
+    vyre_result result =
+        c->prints ? vy_open_device_printing(c->device, &s->lines, s->err, &s->device, diag)
+                  : vy_open_device(c->device, validation, s->err, &s->device, diag);
     trace_phase(&s->trace, "open", begin);
     begin = vyre_clock_ns();
     if (result == VYRE_OK) {
@@ -80,6 +84,8 @@ void session_finish(session *s)
     vyre_device_destroy(&s->device);
     vy_run_result_finish(&s->reference);
     vy_run_result_finish(&s->on_device);
+    vy_lines_finish(&s->lines);
+    vy_lines_finish(&s->reference_lines);
     vy_run_data_finish(&s->data);
     vy_source_finish(&s->source);
 }

@@ -2,6 +2,7 @@
 #ifndef VYRE_RUN_SESSION_H
 #define VYRE_RUN_SESSION_H
 
+#include "tools/common/open.h"
 #include "tools/vyre-run/command.h"
 #include "tools/vyre-run/trace.h"
 
@@ -16,6 +17,7 @@ typedef struct session {
     outcome outcome;
     trace trace;
     vy_progress progress;
+    vy_lines lines, reference_lines; /* with --printf: the device's, the interpreter's */
 } session;
 
 /* Reads and parses the program and makes its arrays. */

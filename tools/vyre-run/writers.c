@@ -61,7 +61,7 @@ vyre_result find_writers(const vyre_program *program, uint32_t segment, uint32_t
     vy_plan plan;
     *out_writers = (writers){.stmts = {0}};
     finder f = {.program = program, .buffer = buffer, .arena = arena, .found = out_writers};
-    vyre_result result = vy_plan_build(program, arena, &plan, diag);
+    vyre_result result = vy_plan_build(program, VY_PRINTS_DROPPED, arena, &plan, diag);
     if (result != VYRE_OK) {
         return result;
     }

@@ -34,7 +34,8 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .aggregate = c->aggregate ? VYRE_AGGREGATE_ALL : 0,
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,
-                                 .dump_user = out};
+                                 .dump_user = out,
+                                 .prints = c->prints};
     vyre_result result = vy_source_parse(&in->source, diag);
     if (result == VYRE_OK && c->format == FORMAT_TEXT && !c->graph) {
         return VYRE_OK;
@@ -71,10 +72,11 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 static vyre_result take_module(const command *c, const char *path, input *in, vyre_diag *diag)
 {
     if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug ||
-        c->coarse || c->graph) {
+        c->coarse || c->prints || c->graph) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "this file is SPIR-V already. Fix: leave out --format text or kernel, "
-                           "--dump-after, -g, --coarse and --graph, which need a program");
+                           "--dump-after, -g, --coarse, --printf and --graph, which need a "
+                           "program");
     }
     in->modules = calloc(1, sizeof *in->modules);
     if (!in->modules) {

@@ -31,6 +31,7 @@ enum {
     OPTION_OPT,
     OPTION_AGGREGATE,
     OPTION_COARSE,
+    OPTION_PRINTF,
     OPTION_SOURCE,
     OPTION_DIFF,
     OPTION_VERSION,
@@ -50,6 +51,8 @@ static const vy_option options[] = {
     {"--coarse", OPTION_COARSE, NULL,
      "the words for large grids, where an invocation does several elements\n"
      "or accesses neighbours at once, of segments that have such"},
+    {"--printf", OPTION_PRINTF, NULL,
+     "keep printf statements, as instructions of NonSemantic.DebugPrintf"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"-g", OPTION_DEBUG, NULL,
      "all that debuggers want to know: text, scopes, lines, types, variables\n"
@@ -204,6 +207,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         c->coarse = c->coarse || id == OPTION_COARSE;
+        c->prints = c->prints || id == OPTION_PRINTF;
         c->source = c->source || id == OPTION_SOURCE;
         c->diff = c->diff || id == OPTION_DIFF;
         break;
@@ -248,6 +252,10 @@ static int check_command(command *c, int files, FILE *err)
                       (c->out && c->out[0] && format_of_name(c->out) == FORMAT_KERNEL))) {
         return vy_tool_usage(err, "vyre-spv",
                              "kernel files have no coarse words, which are made at run time");
+    }
+    if (c->prints && (c->format == FORMAT_KERNEL ||
+                      (c->out && c->out[0] && format_of_name(c->out) == FORMAT_KERNEL))) {
+        return vy_tool_usage(err, "vyre-spv", "kernel files have no words that print");
     }
     if (c->out && !c->out[0]) {
         return vy_tool_usage(err, "vyre-spv", "-o takes a file or a folder");

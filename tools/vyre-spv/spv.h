@@ -23,7 +23,8 @@ typedef struct command {
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
     int debug;                      /* VYRE_DEBUG_INFO_* */
-    bool validate, stats, requirements, explain, optimise, aggregate, coarse, source, diff;
+    bool validate, stats, requirements, explain, optimise, aggregate, coarse, source, diff,
+        prints;
 } command;
 
 /* One SPIR-V module. */
