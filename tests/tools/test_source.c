@@ -191,6 +191,8 @@ static void test_debug_information_has_two_amounts(void **state)
 static void test_runs_take_debug_information(void **state)
 {
     (void)state;
+    assert_fails(2, "-g is for a single run",
+                 run_tool("vyre-run", "--examples", "-g", "twice.vyre", NULL));
     if (has_no_device()) {
         return;
     }

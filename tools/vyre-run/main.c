@@ -348,6 +348,9 @@ static int check_command(const command *c, FILE *err)
     if (c->examples && has_run) {
         return vy_tool_usage(err, "vyre-run", "--examples takes the runs from the files' comments");
     }
+    if (c->examples && c->debug) {
+        return vy_tool_usage(err, "vyre-run", "-g is for a single run, not --examples");
+    }
     if (c->examples && c->bindings != VYRE_BINDINGS_AUTO) {
         return vy_tool_usage(err, "vyre-run", "--interface is for a single run, not --examples");
     }

@@ -44,12 +44,8 @@ enum {
     OPTION_HELP,
 };
 
-typedef struct option_group {
-    const char *title;
-    uint32_t first, count;
-} option_group;
-
 static const vy_option options[] = {
+    VY_HEADING("Patterns"),
     {"-e", OPTION_PATTERN, "PATTERN", "find this pattern (each line of it is one); repeatable"},
     {"-f", OPTION_FILE, "FILE", "find the patterns of the file, one a line; repeatable"},
     {"-F", OPTION_LITERAL, NULL, "patterns are texts (default)"},
@@ -60,6 +56,7 @@ static const vy_option options[] = {
     {"--null-patterns", OPTION_ZERO, NULL,
      "patterns of files end in a zero byte in place of a newline, and may\n"
      "have newlines (with --all)"},
+    VY_HEADING("What is printed"),
     {"--all", OPTION_ALL, NULL,
      "print all hits, overlapping ones too, as OFFSET:PATTERN, the last\n"
      "byte's offset and the pattern's number from 1; lines mean nothing"},
@@ -75,6 +72,7 @@ static const vy_option options[] = {
     {"-o", OPTION_OFFSETS, NULL, "accepted, as is -b"},
     {"--exit-status", OPTION_EXIT_STATUS, NULL,
      "exit as grep does: 0 something is found, 1 nothing, 2 an error"},
+    VY_HEADING("Files"),
     {"-r", OPTION_RECURSIVE, NULL,
      "read all files of folders (default: this one), without following\n"
      "symbolic links"},
@@ -85,6 +83,7 @@ static const vy_option options[] = {
      "how files with zero bytes are taken (default: binary: say only that\n"
      "they match)"},
     {"-s", OPTION_SILENT, NULL, "do not print messages about files that cannot be read"},
+    VY_HEADING("Where and how"),
     {"--device", OPTION_DEVICE, "NAME|INDEX|list",
      "the device, by part of its name or its number (default: the best);\n"
      "list: print the devices"},
@@ -98,15 +97,9 @@ static const vy_option options[] = {
      "measure which segments are fastest with the first batch, print that\n"
      "and use it"},
     {"--report", OPTION_REPORT, NULL, "print sizes, counts and times on standard error"},
+    VY_HEADING("Other"),
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "this text"},
-};
-
-static const option_group groups[] = {
-    {"Patterns", 0, 8},
-    {"What is printed", 8, 12},
-    {"Files", 20, 6},
-    {"Where and how", 26, 9},
 };
 
 /* ---- Help ------------------------------------------------------------------------------------ */
@@ -118,10 +111,8 @@ static void print_help(FILE *out)
                  "Finds all patterns of the file PATTERNS, one a line, in files ('-' is standard "
                  "input),\nand prints what grep -F -b -o -f PATTERNS FILE... prints in the C "
                  "locale: of each line\nthe leftmost and longest matches that do not overlap.\n");
-    for (size_t i = 0; i < VY_COUNT_OF(groups); i++) {
-        fprintf(out, "\n%s:\n", groups[i].title);
-        vy_options_print(out, options + groups[i].first, groups[i].count);
-    }
+    fputc('\n', out);
+    vy_options_print(out, options, VY_COUNT_OF(options));
     fprintf(out, "\nOptions of one letter without a value may be written as one: -rin.\n\n"
                  "Exit: 0 success, whether something is found or not; 1 input, device or run "
                  "failed, or\nresults differ; 2 usage; 130 interrupted. With --exit-status: 0 "
@@ -272,7 +263,7 @@ static bool is_flag_letter(char letter)
 {
     char name[3] = {'-', letter, 0};
     for (size_t i = 0; i < VY_COUNT_OF(options); i++) {
-        if (!options[i].value && strcmp(options[i].name, name) == 0) {
+        if (options[i].name && !options[i].value && strcmp(options[i].name, name) == 0) {
             return true;
         }
     }

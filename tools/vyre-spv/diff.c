@@ -12,6 +12,8 @@
 #define CONTEXT 3u
 /* Lines that a stretch may differ in before it counts as another one. */
 #define MOST_EDITS 2000u
+/* How far from its place a changed instruction is looked for. */
+#define FARTHEST 64u
 
 typedef struct row {
     char kind;         /* ' ', '-', '+' */
@@ -147,7 +149,8 @@ static void take_changed(comparison *c, const stretch *gap)
     uint32_t next = 0;
     for (uint32_t i = 0; i < gap->a_count; i++) {
         const line *a = &c->a.lines.data[gap->a[i]];
-        for (uint32_t k = next; k < gap->b_count && !a->pair; k++) {
+        uint32_t end = gap->b_count - next < FARTHEST ? gap->b_count : next + FARTHEST;
+        for (uint32_t k = next; k < end && !a->pair; k++) {
             const line *b = &c->b.lines.data[gap->b[k]];
             if (!b->pair && a->opcode == b->opcode && a->result && b->result &&
                 !c->a.pairs[a->result] && !c->b.pairs[b->result]) {
@@ -483,20 +486,15 @@ static uint32_t count_class(const listing *l, uint32_t class)
     return count;
 }
 
-static uint32_t count_decorations(const listing *l, const token *name)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < l->lines.count; i++) {
-        const line *at = &l->lines.data[i];
-        uint32_t k = at->opcode == SpvOpDecorate ? 2 : at->opcode == SpvOpMemberDecorate ? 3 : 0;
-        const token *t = k && k < at->count ? token_of(l, at, k) : NULL;
-        count += t && t->length == name->length && memcmp(t->text, name->text, t->length) == 0;
-    }
-    return count;
-}
+/* Names of decorations, each once, and how often either side has them. */
+#define MOST_DECORATIONS 64u
 
-/* Of those that the listing has and that no earlier line of it, nor `before`, has named. */
-static void print_decoration_counts(const comparison *c, const listing *l, const listing *before)
+typedef struct tally {
+    token names[MOST_DECORATIONS];
+    uint32_t counts[MOST_DECORATIONS][2], used;
+} tally;
+
+static void count_decorations(const listing *l, int side, tally *t)
 {
     for (uint32_t i = 0; i < l->lines.count; i++) {
         const line *at = &l->lines.data[i];
@@ -505,21 +503,28 @@ static void print_decoration_counts(const comparison *c, const listing *l, const
             continue;
         }
         const token *name = token_of(l, at, k);
-        bool is_told = before && count_decorations(before, name) > 0;
-        for (uint32_t j = 0; j < i && !is_told; j++) {
-            const line *other = &l->lines.data[j];
-            uint32_t p = other->opcode == SpvOpDecorate         ? 2
-                         : other->opcode == SpvOpMemberDecorate ? 3
-                                                                : 0;
-            const token *t = p && p < other->count ? token_of(l, other, p) : NULL;
-            is_told = t && t->length == name->length && memcmp(t->text, name->text, t->length) == 0;
+        uint32_t n = 0;
+        while (n < t->used && (t->names[n].length != name->length ||
+                               memcmp(t->names[n].text, name->text, name->length) != 0)) {
+            n++;
         }
-        if (!is_told) {
-            char text[64];
-            snprintf(text, sizeof text, "%.*s", (int)name->length, name->text);
-            print_count(c->out, text, count_decorations(&c->a, name),
-                        count_decorations(&c->b, name));
+        if (n < MOST_DECORATIONS) {
+            t->names[n] = *name;
+            t->used = n < t->used ? t->used : n + 1;
+            t->counts[n][side]++;
         }
+    }
+}
+
+static void print_decoration_counts(const comparison *c)
+{
+    tally t = {.used = 0};
+    count_decorations(&c->a, 0, &t);
+    count_decorations(&c->b, 1, &t);
+    for (uint32_t n = 0; n < t.used; n++) {
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", (int)t.names[n].length, t.names[n].text);
+        print_count(c->out, text, t.counts[n][0], t.counts[n][1]);
     }
 }
 
@@ -564,8 +569,7 @@ static void print_summary(const comparison *c)
         print_declared(c, &c->a, '-', declared[i].opcode, declared[i].what);
         print_declared(c, &c->b, '+', declared[i].opcode, declared[i].what);
     }
-    print_decoration_counts(c, &c->a, NULL);
-    print_decoration_counts(c, &c->b, &c->a);
+    print_decoration_counts(c);
 }
 
 /* ---- Both files ------------------------------------------------------------------------------ */

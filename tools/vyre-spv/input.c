@@ -104,12 +104,34 @@ void finish_input(input *in)
     vy_source_finish(&in->source);
 }
 
+/* Names that nobody asked for, and that are too many for SPIRV-Tools. */
+#define MOST_NAMED_WORDS 200000u
+
+static vyre_result thin_names(const command *c, input *in, vyre_diag *diag)
+{
+    vyre_result result = VYRE_OK;
+    bool is_implied = c->source && !c->debug && in->kernel;
+    for (uint32_t i = 0; is_implied && i < in->module_count && result == VYRE_OK; i++) {
+        module *m = &in->modules[i], thin;
+        if (m->count > MOST_NAMED_WORDS && !m->owned) {
+            result = drop_repeated_names(m, &thin, diag);
+            m->words = thin.words ? thin.words : m->words;
+            m->owned = thin.owned;
+            m->count = thin.words ? thin.count : m->count;
+        }
+    }
+    return result;
+}
+
 vyre_result load_input(const command *c, const char *path, input *in, FILE *out, vyre_diag *diag)
 {
     vyre_result result = vy_source_read(path, &in->source, diag);
     if (result == VYRE_OK) {
         result = is_spirv(in->source.text, in->source.size) ? take_module(c, path, in, diag)
                                                             : compile(c, in, out, diag);
+    }
+    if (result == VYRE_OK) {
+        result = thin_names(c, in, diag);
     }
     return result;
 }

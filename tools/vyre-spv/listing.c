@@ -2,6 +2,7 @@
 #include "tools/vyre-spv/listing.h"
 
 #include <spirv/unified1/spirv.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_IDS 4194303u
@@ -57,7 +58,7 @@ static uint32_t id_of(const token *t)
 /* The lines of the assembly beside the instructions of the words. */
 static void cut(listing *l)
 {
-    const module *m = l->module;
+    const module *m = &l->plain;
     const char *at = l->text.data ? l->text.data : "";
     for (size_t word = 5; word < m->count && *at; word += m->words[word] >> 16) {
         line made = {.first = l->tokens.count,
@@ -281,13 +282,16 @@ void make_keys(listing *l, bool by_names)
 
 vyre_result make_listing(const module *m, listing *l, vyre_diag *diag)
 {
-    *l = (listing){.module = m, .bound = m->words[3] < MOST_IDS ? m->words[3] : MOST_IDS};
+    *l = (listing){.bound = m->words[3] < MOST_IDS ? m->words[3] : MOST_IDS};
     vy_arena_init(&l->arena, NULL);
     vy_text_init(&l->text, NULL);
     vy_text_init(&l->friendly, NULL);
-    vyre_result result = disassemble_plainly(m, false, &l->text, diag);
+    vyre_result result = drop_repeated_names(m, &l->plain, diag);
     if (result == VYRE_OK) {
-        result = disassemble_plainly(m, true, &l->friendly, diag);
+        result = disassemble_plainly(&l->plain, false, &l->text, diag);
+    }
+    if (result == VYRE_OK) {
+        result = disassemble_plainly(&l->plain, true, &l->friendly, diag);
     }
     if (result != VYRE_OK) {
         return result;
@@ -313,6 +317,7 @@ vyre_result make_listing(const module *m, listing *l, vyre_diag *diag)
 
 void finish_listing(listing *l)
 {
+    free(l->plain.owned);
     vy_text_finish(&l->text);
     vy_text_finish(&l->friendly);
     vy_arena_finish(&l->arena);

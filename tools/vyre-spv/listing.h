@@ -27,7 +27,7 @@ typedef struct line {
 } line;
 
 typedef struct listing {
-    const module *module;
+    module plain;   /* the module, with each name once */
     vy_arena arena; /* of all that follows */
     vy_text text, friendly;
     VY_VEC(token) tokens;

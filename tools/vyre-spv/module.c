@@ -67,6 +67,59 @@ vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre
     return VYRE_OK;
 }
 
+/* Whether an OpName of that text is new; the table has places of such, and room. */
+static bool is_new_name(const module *m, size_t *table, size_t mask, size_t at)
+{
+    const uint32_t *words = m->words + at;
+    size_t size = ((words[0] >> 16) - 2) * sizeof *words;
+    uint64_t hash = 0;
+    for (uint32_t i = 2; i < words[0] >> 16; i++) {
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    size_t slot = (size_t)hash & mask;
+    for (; table[slot]; slot = (slot + 1) & mask) {
+        const uint32_t *other = m->words + table[slot];
+        if (other[0] == words[0] && memcmp(other + 2, words + 2, size) == 0) {
+            return false;
+        }
+    }
+    table[slot] = at;
+    return true;
+}
+
+vyre_result drop_repeated_names(const module *m, module *out, vyre_diag *diag)
+{
+    size_t names = 0, capacity = 16;
+    for (size_t at = 5; at < m->count; at += m->words[at] >> 16) {
+        names += (m->words[at] & 0xffffu) == SpvOpName;
+    }
+    while (capacity < 2 * names) {
+        capacity *= 2;
+    }
+    size_t *table = calloc(capacity, sizeof *table);
+    *out = *m;
+    out->words = out->owned = malloc(m->count * sizeof *out->owned);
+    if (!table || !out->owned) {
+        free(table);
+        free(out->owned);
+        out->words = out->owned = NULL;
+        return vy_diag_no_memory(diag);
+    }
+    memcpy(out->owned, m->words, 5 * sizeof *m->words);
+    out->count = 5;
+    for (size_t at = 5; at < m->count; at += m->words[at] >> 16) {
+        size_t length = m->words[at] >> 16;
+        bool is_name = (m->words[at] & 0xffffu) == SpvOpName && length > 2;
+        if (!is_name || is_new_name(m, table, capacity - 1, at)) {
+            memcpy(out->owned + out->count, m->words + at, length * sizeof *m->words);
+            out->count += length;
+        }
+    }
+    free(table);
+    return VYRE_OK;
+}
+
 /* What --stats counts, by opcode. */
 static const struct {
     SpvOp first, last;

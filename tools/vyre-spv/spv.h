@@ -74,6 +74,9 @@ bool is_spirv(const char *bytes, size_t size);
 vyre_result read_module(const char *bytes, size_t size, module *out_module, vyre_diag *diag);
 /* The same check of words that are in order already. */
 vyre_result check_module(const uint32_t *words, size_t count, vyre_diag *diag);
+/* A copy, owned, in which each name is that of one value: SPIRV-Tools take a time that grows with
+ * the square of how many have the same one. Errors: OUT_OF_HOST_MEMORY. */
+vyre_result drop_repeated_names(const module *m, module *out_module, vyre_diag *diag);
 void print_stats(const module *m, FILE *out);
 /* The classes that instructions are counted by: the i-th's name, or NULL; whether it has the
  * opcode. */
