@@ -22,6 +22,8 @@ scan, compile (default: all).
   --no-checks     measures without checking the engine first
   --help          this text
 
+Group scan takes real text from BUILD/scan-data where that is there (tools/scan-data.sh packs it).
+
 Exit: 0 everything was measured and right; 1 something is missing, failed or wrong; 2 usage.
 EOT
 }
@@ -221,6 +223,7 @@ for ((run = 1; run <= repeat; run++)); do
         say "$group, run $run of $repeat"
         arguments=("$group" --json "$out/$group.$run.json")
         [ -n "$plot" ] && arguments+=(--plot "$out/$group.$run.svg")
+        [ "$group" = scan ] && [ -d "$build/scan-data" ] && arguments+=(--data "$build/scan-data")
         timeout "$limit" "$bin/vyre-bench" "${arguments[@]}" ${device[@]+"${device[@]}"} \
             ${quick[@]+"${quick[@]}"} >"$out/$group.$run.md"
         code=$?

@@ -51,8 +51,8 @@ static const vy_option options[] = {
     {"-F", OPTION_LITERAL, NULL, "patterns are texts (default)"},
     {"-E", OPTION_EXPRESSION, NULL, "patterns are extended regular expressions"},
     {"-i", OPTION_CASELESS, NULL, "A to Z are a to z"},
-    {"-w", OPTION_WORDS, NULL, "matches are whole words"},
-    {"-x", OPTION_LINES, NULL, "matches are whole lines"},
+    {"-w", OPTION_WORDS, NULL, "matches are whole words (not with -E)"},
+    {"-x", OPTION_LINES, NULL, "matches are whole lines; -w then says nothing"},
     {"--null-patterns", OPTION_ZERO, NULL,
      "patterns of files end in a zero byte in place of a newline, and may\n"
      "have newlines (with --all)"},
@@ -353,6 +353,10 @@ static int check_command(command *c, FILE *err)
         return vy_tool_usage(err, "vyre-scan",
                              "--json has counts and names of its own: give it without -c, -l, -L "
                              "and -q");
+    }
+    if (c->is_expression && c->whole_words) {
+        return vy_tool_usage(err, "vyre-scan",
+                             "-w is for texts: in expressions say what stands around words");
     }
     if (c->is_expression && !scan_has_expressions()) {
         return vy_tool_usage(err, "vyre-scan",

@@ -132,8 +132,9 @@ static struct fa *compile(const vy_text *text)
     return fa;
 }
 
-/* Everything, or everything up to the start of a line. */
-static struct fa *make_prefix(bool at_line_start)
+/* Everything, or everything up to the start of a line. Zero bytes begin lines, too: those of binary
+ * files, and where they do not, what is found behind them is looked at again. */
+static struct fa *make_prefix(bool at_line_start, bool finds_lines)
 {
     vy_text text;
     scan_byte_set all;
@@ -141,7 +142,13 @@ static struct fa *make_prefix(bool at_line_start)
     vy_text_init(&text, NULL);
     vy_text_append(&text, "(", 1);
     scan_syntax_append_set(&text, &all);
-    vy_text_append(&text, at_line_start ? "*\n)?" : "*)", at_line_start ? 4 : 2);
+    if (!at_line_start) {
+        vy_text_append(&text, "*)", 2);
+    } else if (finds_lines) {
+        vy_text_append(&text, "*(\n|\0))?", 8);
+    } else {
+        vy_text_append(&text, "*\n)?", 4);
+    }
     struct fa *fa = compile(&text);
     vy_text_finish(&text);
     return fa;
@@ -151,8 +158,8 @@ typedef struct languages {
     struct fa *whole, *nothing, *rest, *prefix, *search;
 } languages;
 
-static vyre_result build(vy_arena *arena, const vy_text *text, scan_branch *out, languages *l,
-                         vyre_diag *diag)
+static vyre_result build(vy_arena *arena, const vy_text *text, bool finds_lines, scan_branch *out,
+                         languages *l, vyre_diag *diag)
 {
     l->whole = compile(text);
     l->nothing = fa_make_basic(FA_EPSILON);
@@ -163,7 +170,7 @@ static vyre_result build(vy_arena *arena, const vy_text *text, scan_branch *out,
     vyre_result result = take_automaton(arena, l->whole, &out->anchored, diag);
     out->is_nullable = fa_state_is_accepting(fa_state_initial(l->whole));
     l->rest = fa_minus(l->whole, l->nothing);
-    l->prefix = make_prefix(out->at_line_start);
+    l->prefix = make_prefix(out->at_line_start, finds_lines);
     if (result != VYRE_OK || !l->rest || !l->prefix) {
         return result != VYRE_OK ? result : vy_diag_no_memory(diag);
     }
@@ -178,11 +185,11 @@ static vyre_result build(vy_arena *arena, const vy_text *text, scan_branch *out,
     return take_automaton(arena, l->search, &out->search, diag);
 }
 
-static vyre_result build_branch(vy_arena *arena, const vy_text *text, scan_branch *out,
-                                vyre_diag *diag)
+static vyre_result build_branch(vy_arena *arena, const vy_text *text, bool finds_lines,
+                                scan_branch *out, vyre_diag *diag)
 {
     languages l = {0};
-    vyre_result result = build(arena, text, out, &l, diag);
+    vyre_result result = build(arena, text, finds_lines, out, &l, diag);
     struct fa *const all[] = {l.whole, l.nothing, l.rest, l.prefix, l.search};
     for (size_t i = 0; i < VY_COUNT_OF(all); i++) {
         fa_free(all[i]);
@@ -191,7 +198,8 @@ static vyre_result build_branch(vy_arena *arena, const vy_text *text, scan_branc
 }
 
 vyre_result scan_compile_expression(vy_arena *arena, const char *text, size_t size,
-                                    bool is_caseless, scan_branches *out_branches, vyre_diag *diag)
+                                    bool is_caseless, bool finds_lines, scan_branches *out_branches,
+                                    vyre_diag *diag)
 {
     scan_syntax syntax;
     vyre_result result = scan_syntax_parse(text, size, is_caseless, &syntax, diag);
@@ -205,7 +213,7 @@ vyre_result scan_compile_expression(vy_arena *arena, const char *text, size_t si
             scan_branch *branch = &out_branches->data[out_branches->count++];
             *branch = (scan_branch){.at_line_start = (i & SYNTAX_LINE_START) != 0,
                                     .at_line_end = (i & SYNTAX_LINE_END) != 0};
-            result = build_branch(arena, &syntax.alternatives[i], branch, diag);
+            result = build_branch(arena, &syntax.alternatives[i], finds_lines, branch, diag);
         }
     }
     scan_syntax_finish(&syntax);
@@ -220,11 +228,13 @@ bool scan_has_expressions(void)
 }
 
 vyre_result scan_compile_expression(vy_arena *arena, const char *text, size_t size,
-                                    bool is_caseless, scan_branches *out_branches, vyre_diag *diag)
+                                    bool is_caseless, bool finds_lines, scan_branches *out_branches,
+                                    vyre_diag *diag)
 {
     scan_syntax syntax;
     (void)arena;
     (void)out_branches;
+    (void)finds_lines;
     vyre_result result = scan_syntax_parse(text, size, is_caseless, &syntax, diag);
     scan_syntax_finish(&syntax);
     return result != VYRE_OK

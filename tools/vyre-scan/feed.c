@@ -3,7 +3,8 @@
  *
  * GNU grep calls a file binary from the block of 96 KiB on in which it reads the first zero byte,
  * and has printed the lines before by then. So do we: blocks are followed, and a file that goes on
- * in another load is cut where one of them ends. */
+ * in another load is cut where one of them ends. (Blocks of grep's grow with lines of 92 KiB and
+ * more, and stay so: behind such lines, other lines may be printed before a zero byte.) */
 #include "tools/vyre-scan/scan.h"
 
 #include <errno.h>

@@ -94,8 +94,8 @@ static vyre_result add_expression(const command *c, scan_patterns *p, uint32_t t
     if (!branches) {
         return vy_diag_no_memory(diag);
     }
-    vyre_result result =
-        scan_compile_expression(p->arena, t->text, t->size, c->is_caseless, branches, diag);
+    vyre_result result = scan_compile_expression(p->arena, t->text, t->size, c->is_caseless,
+                                                 c->finds_lines, branches, diag);
     p->has_expressions = true;
     for (uint32_t i = 0; result == VYRE_OK && i < branches->count; i++) {
         const scan_branch *branch = &branches->data[i];

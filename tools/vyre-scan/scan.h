@@ -67,10 +67,12 @@ typedef VY_VEC(scan_branch) scan_branches;
 
 /* False where the tool was built without libfa. */
 bool scan_has_expressions(void);
-/* The branches of an extended regular expression, in the arena. Errors: INVALID_ARGUMENT (its
- * column is the byte), UNSUPPORTED_FEATURE, OUT_OF_HOST_MEMORY. */
+/* The branches of an extended regular expression, in the arena. finds_lines: `search` may accept
+ * where a match begins at the start of a line that only a zero byte makes. Errors: INVALID_ARGUMENT
+ * (its column is the byte), UNSUPPORTED_FEATURE, OUT_OF_HOST_MEMORY. */
 vyre_result scan_compile_expression(vy_arena *arena, const char *text, size_t size,
-                                    bool is_caseless, scan_branches *out_branches, vyre_diag *diag);
+                                    bool is_caseless, bool finds_lines, scan_branches *out_branches,
+                                    vyre_diag *diag);
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
