@@ -169,7 +169,7 @@ static vyre_result check_library(void *state, bench_check *out, vyre_diag *diag)
 }
 
 static vyre_result add_library(search *s, bench_case *c, const char *way, const char *text,
-                               uint32_t bindings, vyre_diag *diag)
+                               uint32_t bindings, vyre_strategy strategy, vyre_diag *diag)
 {
     graph *g = s->graph;
     for (uint32_t i = 0; i < bindings; i++) {
@@ -178,7 +178,7 @@ static vyre_result add_library(search *s, bench_case *c, const char *way, const 
                   : (vyre_binding){.kind = VYRE_BINDING_NONE, .count = VYRE_COUNT_DECLARED};
     }
     vyre_dispatch_params_init(&s->dispatch);
-    s->dispatch.strategy = VYRE_STRATEGY_REPLAY; /* unless another one is asked for */
+    s->dispatch.strategy = strategy;
     s->dispatch.bindings = s->bindings;
     s->dispatch.binding_count = bindings;
     (void)bench_series_vyre(c, way, s->bench->device, sample_library, check_library, s);
@@ -277,20 +277,25 @@ static void add_cuda(bench *b, bench_case *c, const graph *g)
 
 static vyre_result measure_ways(bench *b, bench_case *c, graph *g, search *ways, vyre_diag *diag)
 {
-    vyre_result result =
-        add_library(&ways[0], c, "bfs.vyre: all nodes a level", bench_bfs_vyre, 4, diag);
+    vyre_result result = add_library(&ways[0], c, "bfs.vyre: all nodes a level", bench_bfs_vyre, 4,
+                                     VYRE_STRATEGY_REPLAY, diag);
     if (result == VYRE_OK) {
-        result = add_library(&ways[1], c, "bfs_queue.vyre: a queue", bench_bfs_queue_vyre, 6, diag);
+        result = add_library(&ways[1], c, "bfs_queue.vyre: a queue", bench_bfs_queue_vyre, 6,
+                             VYRE_STRATEGY_REPLAY, diag);
+    }
+    if (result == VYRE_OK && b->info.compute_units) {
+        result = add_library(&ways[2], c, "bfs.vyre: all nodes a level, persistent", bench_bfs_vyre,
+                             4, VYRE_STRATEGY_PERSISTENT, diag);
     }
     if (result == VYRE_OK) {
-        result = add_vulkan(&ways[2], c, diag);
+        result = add_vulkan(&ways[3], c, diag);
     }
     add_cuda(b, c, g);
     if (result == VYRE_OK) {
         result = bench_measure(b, c, diag);
     }
     bench_choose_base(c);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < (b->info.compute_units ? 3u : 2u); i++) {
         snprintf(c->series[i].note, sizeof c->series[i].note, "strategy %s", ways[i].strategy);
     }
     return result;
@@ -301,8 +306,10 @@ static vyre_result measure_case(bench *b, bench_group *group, uint32_t kind, uin
 {
     static const char *const names[BENCH_GRAPHS] = {"search, hubs", "search, a grid"};
     graph g = {.kind = kind, .nodes = nodes};
-    search ways[3] = {
-        {.bench = b, .graph = &g}, {.bench = b, .graph = &g}, {.bench = b, .graph = &g}};
+    search ways[4];
+    for (uint32_t i = 0; i < VY_COUNT_OF(ways); i++) {
+        ways[i] = (search){.bench = b, .graph = &g};
+    }
     bench_case *c = bench_case_add(b, group, names[kind], "us");
     if (!c) {
         return vy_diag_no_memory(diag);
