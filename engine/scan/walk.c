@@ -34,18 +34,106 @@ static int give(const walk *w, uint32_t offset, const uint32_t *rules, size_t co
     return stop;
 }
 
-static void walk_one(const walk *w, const uint8_t *bytes, uint32_t size)
+/* Until the end or until no more hits are wanted, which it says. */
+static int walk_one(const walk *w, const uint8_t *bytes, uint32_t from, uint32_t end,
+                    uint32_t state)
 {
     const vy_automaton *a = &w->catalogue->automata[0];
-    uint32_t state = 0;
-    for (uint32_t at = 0; at < size; at++) {
+    for (uint32_t at = from; at < end; at++) {
         state = a->transitions[(size_t)state * a->class_count + a->classes[bytes[at]]];
-        uint32_t first = a->output_offsets[state], end = a->output_offsets[state + 1];
-        if (first < end && give(w, at, a->outputs + first, end - first)) {
-            return;
+        uint32_t first = a->output_offsets[state], last = a->output_offsets[state + 1];
+        if (first < last && give(w, at, a->outputs + first, last - first)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- Pieces side by side --------------------------------------------------------------------- */
+
+/* A table larger than the caches is waited for at each byte. Several places of one file are walked
+ * in turns, so that they wait together: each from as far before as makes its state certain. Pieces
+ * do not lie a power of 2 apart, which would put them in the same places of a cache. */
+enum { PIECES = 8, PIECE_SIZE = 4160, BLOCK_SIZE = PIECES * PIECE_SIZE, MAX_OVERLAP = 512 };
+
+typedef struct ending {
+    uint32_t offset, state; /* of the file; one with outputs */
+} ending;
+
+typedef struct block {
+    uint32_t states[PIECES];
+    uint32_t counts[PIECES];
+    ending endings[PIECES][PIECE_SIZE];
+} block;
+
+/* The states in which pieces begin, but that of the first, which is known. */
+static void warm_up(const vy_automaton *a, const uint8_t *bytes, uint32_t at, block *b)
+{
+    for (uint32_t p = 1; p < PIECES; p++) {
+        b->states[p] = 0;
+    }
+    for (uint32_t i = a->overlap; i > 0; i--) {
+        for (uint32_t p = 1; p < PIECES; p++) {
+            uint32_t class = a->classes[bytes[at + p * PIECE_SIZE - i]];
+            b->states[p] = a->transitions[(size_t)b->states[p] * a->class_count + class];
         }
     }
 }
+
+static void walk_block(const vy_automaton *a, const uint8_t *bytes, uint32_t at, block *b)
+{
+    memset(b->counts, 0, sizeof b->counts);
+    for (uint32_t i = 0; i < PIECE_SIZE; i++) {
+        for (uint32_t p = 0; p < PIECES; p++) {
+            uint32_t offset = at + p * PIECE_SIZE + i, class = a->classes[bytes[offset]];
+            uint32_t state = a->transitions[(size_t)b->states[p] * a->class_count + class];
+            b->states[p] = state;
+            if (a->output_offsets[state] < a->output_offsets[state + 1]) {
+                b->endings[p][b->counts[p]++] = (ending){offset, state};
+            }
+        }
+    }
+}
+
+static int give_block(const walk *w, const vy_automaton *a, const block *b)
+{
+    for (uint32_t p = 0; p < PIECES; p++) {
+        for (uint32_t i = 0; i < b->counts[p]; i++) {
+            const ending *e = &b->endings[p][i];
+            uint32_t first = a->output_offsets[e->state], end = a->output_offsets[e->state + 1];
+            if (give(w, e->offset, a->outputs + first, end - first)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static vyre_result walk_pieces(const walk *w, const uint8_t *bytes, uint32_t size, vyre_diag *diag)
+{
+    const vyre_allocator *allocator = &w->catalogue->allocator;
+    const vy_automaton *a = &w->catalogue->automata[0];
+    block *b = vy_scan_alloc(allocator, 1, sizeof *b);
+    uint32_t at = 0, state = 0;
+    int stop = 0;
+    if (!b) {
+        return vy_diag_no_memory(diag);
+    }
+    for (; !stop && size - at >= BLOCK_SIZE; at += BLOCK_SIZE) {
+        warm_up(a, bytes, at, b);
+        b->states[0] = state;
+        walk_block(a, bytes, at, b);
+        state = b->states[PIECES - 1];
+        stop = give_block(w, a, b);
+    }
+    if (!stop) {
+        (void)walk_one(w, bytes, at, size, state);
+    }
+    vy_scan_free(allocator, b, 1, sizeof *b);
+    return VYRE_OK;
+}
+
+/* ---- Automata side by side ------------------------------------------------------------------- */
 
 static void walk_all(walk *w, const uint8_t *bytes, uint32_t size)
 {
@@ -85,10 +173,14 @@ vyre_result vyre_catalogue_scan(const vyre_catalogue *catalogue, const void *byt
                            "4,294,967,295 bytes at once",
                            (unsigned long long)size);
     }
-    if (catalogue->automaton_count == 1) {
-        walk_one(&w, bytes, (uint32_t)size);
+    if (catalogue->automaton_count == 0) {
+        return VYRE_OK;
     }
-    if (catalogue->automaton_count <= 1) {
+    if (catalogue->automaton_count == 1) {
+        if (size >= 2 * BLOCK_SIZE && catalogue->automata[0].overlap <= MAX_OVERLAP) {
+            return walk_pieces(&w, bytes, (uint32_t)size, diag);
+        }
+        (void)walk_one(&w, bytes, 0, (uint32_t)size, 0);
         return VYRE_OK;
     }
     const vyre_allocator *allocator = &catalogue->allocator;
