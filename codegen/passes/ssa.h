@@ -225,4 +225,9 @@ typedef struct vy_access {
 /* Of the instructions that are left after the passes. */
 void vy_ssa_access(const vy_ssa *ssa, vy_access *out_access);
 
+/* By buffer: whether it is workgroup memory of which every invocation stores the element of its own
+ * number first, before a barrier behind which others may access it, so that nobody can tell what it
+ * began with. False: out of memory. */
+bool vy_ssa_find_written_first(const vy_ssa *segment, vy_arena *arena, bool *out_is_first);
+
 #endif

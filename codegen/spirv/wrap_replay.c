@@ -75,6 +75,21 @@ static uint32_t leads(vy_emitter *emitter)
     return vy_b2c(&emitter->module, SpvOpINotEqual, word, 0);
 }
 
+/* Workgroup memory is zero when a segment begins, where that can be told. */
+static void clear_shared(vy_emitter *emitter, uint32_t block)
+{
+    uint32_t count = emitter->ssa->program->buffers.count;
+    vy_arena *arena = emitter->module.arena;
+    bool *is_first = vy_arena_alloc(arena, count, sizeof *is_first);
+    if (!is_first || !vy_ssa_find_written_first(emitter->ssa, arena, is_first)) {
+        return; /* the arena has failed, and the module with it */
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        is_first[i] = emitter->is_shared_used[i] && !is_first[i];
+    }
+    (void)vy_wrap_clear_shared(emitter, is_first, block);
+}
+
 static void emit(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
@@ -91,7 +106,7 @@ static void emit(vy_emitter *emitter)
             leaves = vy_b2(m, SpvOpLogicalOr, leaves, is_over);
         }
         uint32_t block = leave_if(m, leaves);
-        (void)vy_wrap_clear_shared(emitter, emitter->is_shared_used, block);
+        clear_shared(emitter, block);
     }
     uint32_t nothing = vy_type_void(m), vector = vy_type_u32_vector(m, 3);
     uint32_t group = vy_value(m, SpvOpCompositeConstruct, vector, launch.group, 3);

@@ -8,6 +8,7 @@
 
 #include "tests/passes/form_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The value that the last STORE stores. */
@@ -285,6 +286,56 @@ static void test_access_tells_reads_writes_and_atomics(void **state)
     case_finish(&c);
 }
 
+/* Nobody can tell what workgroup memory began with of which each invocation stores its own element
+ * before the barrier behind which others look. */
+static void test_written_first_is_what_all_store_before_others_look(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *statements;
+        bool is_first;
+    } rows[] = {
+        {"64", "w[lid.x] = x[gid.x]\nbarrier\ny[gid.x] = w[63 - lid.x]", true},
+        {"64", "w[lid.x] = 1\nw[lid.x] += x[gid.x]\nbarrier\ny[gid.x] = w[0]", true},
+        {"64",
+         "w[lid.x] = x[gid.x]\nbarrier\nfor i in 0 .. 6 { if lid.x < 32 >> i {\n"
+         "w[lid.x] += w[lid.x + (32 >> i)] }\nbarrier }\nif lid.x == 0 { y[wid.x] = w[0] }",
+         true},
+        {"64", "w[lid.x] = 3\nif x[0] > 4 { barrier\ny[gid.x] = w[x[gid.x] & 63] }", true},
+        {"64", "w[lid.x] = x[gid.x]\ny[gid.x] = w[lid.x]", true},
+        /* Others look, or store, before all have stored. */
+        {"64", "w[lid.x] = x[gid.x]\ny[gid.x] = w[63 - lid.x]", false},
+        {"64", "w[63 - lid.x] = x[gid.x]\nw[lid.x] = 1\nbarrier\ny[gid.x] = w[0]", false},
+        {"64", "barrier\nw[lid.x] = x[gid.x]\ny[gid.x] = w[0]", false},
+        {"64", "w[lid.x] = 3\nif x[0] > 4 { barrier }\ny[gid.x] = w[x[gid.x] & 63]", false},
+        /* Some do not store; what was there is added to; elements that nobody stores. */
+        {"64", "if x[gid.x] > 3 { w[lid.x] = 1 }\nbarrier\ny[gid.x] = w[0]", false},
+        {"64", "w[lid.x] += x[gid.x]\nbarrier\ny[gid.x] = w[0]", false},
+        {"64", "let o = atomic_add(w[lid.x], 1)\nbarrier\ny[gid.x] = w[0] + o", false},
+        {"32", "w[lid.x] = x[gid.x]\nbarrier\ny[gid.x] = w[33]", false},
+        {"128", "w[lid.x] = x[gid.x]\nbarrier\ny[gid.x] = w[3]", false},
+        {"64, 2", "w[lid.x] = x[gid.x]\nbarrier\ny[gid.x] = w[3]", false},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        ssa_case c;
+        bool is_first[8] = {false};
+        char text[1024];
+        (void)snprintf(text, sizeof text,
+                       "program t\nworkgroup %s\nin x : u32[]\ninout y : u32[]\n"
+                       "shared w : u32[64]\nkernel {\n%s\n}\n",
+                       rows[i].head, rows[i].statements);
+        case_init_program(&c, text);
+        case_build(&c, 0);
+        assert_true(c.program->buffers.count <= VY_COUNT_OF(is_first));
+        assert_true(vy_ssa_find_written_first(&c.ssa, &c.arena, is_first));
+        if (is_first[3] != rows[i].is_first || is_first[1] || is_first[2]) {
+            fail_msg("%s, %s: %s", rows[i].head, rows[i].statements,
+                     is_first[3] ? "written first" : "not written first");
+        }
+        case_finish(&c);
+    }
+}
+
 static void test_pipeline_names_its_passes(void **state)
 {
     (void)state;
@@ -314,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_canonical_nan_follows_selects_and_phis),
         cmocka_unit_test(test_canonical_nan_leaves_fast_math_alone),
         cmocka_unit_test(test_access_tells_reads_writes_and_atomics),
+        cmocka_unit_test(test_written_first_is_what_all_store_before_others_look),
         cmocka_unit_test(test_pipeline_names_its_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
