@@ -123,7 +123,7 @@ if(TARGET test_docs AND vyre_have_library)
         set(docs_loader "${VYRE_VULKAN_LOADER}")
     endif()
     target_compile_definitions(test_docs PRIVATE DOCS_CMAKE="${CMAKE_COMMAND}"
-        DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
+        DOCS_CC="${CMAKE_C_COMPILER}" DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
         DOCS_VMA="${VYRE_vma_INCLUDE_DIR}" DOCS_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
         DOCS_LOADER="${docs_loader}" DOCS_SANITIZE="${docs_sanitize}")
     add_dependencies(test_docs vyre-vk vyre-vk-archive)
