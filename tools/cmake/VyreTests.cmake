@@ -99,6 +99,12 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# Hyperscan as another judge, where it is.
+if(TARGET test_scan_hyperscan AND VYRE_HAVE_hyperscan)
+    target_link_libraries(test_scan_hyperscan PRIVATE vyre::dep::hyperscan)
+    target_compile_definitions(test_scan_hyperscan PRIVATE VYRE_HAVE_HYPERSCAN=1)
+endif()
+
 # What runs is counted, in objects of its own, and what walks call on its way.
 if(TARGET test_compile_work)
     file(GLOB sources CONFIGURE_DEPENDS codegen/*.c codegen/*/*.c)
