@@ -105,7 +105,7 @@ pack() {
     to=$(mktemp -d) || exit 1
     mkdir -p "$to/$bin" "$to/$build/lib/carried"
     for name in "${tests[@]}" test_differential soak_differential soak_large soak_programs vyre-run \
-        vyre-spv vyre-demo vyre-bench hello embed async reach renderer renderer-check; do
+        vyre-spv vyre-scan vyre-demo vyre-bench hello embed async reach renderer renderer-check; do
         [ -x "$bin/$name" ] && names+=("$name")
     done
     for name in "${names[@]}"; do
@@ -204,6 +204,9 @@ check examples "$bin/vyre-run" --examples shaders/*.vyre tests/programs/*.vyre
     grep -qx "game needs, in 3 passes: window-system protocol sound"' sh "$bin/reach" examples/reach/needs.txt
 [ -x "$bin/renderer" ] && check renderer sh -c '"$1/renderer" --headless --frames 90 --png "$2" &&
     "$1/renderer-check" "$2" tools/cmake/examples/renderer-squares.txt' sh "$bin" "$out/pond.png"
+# Hits of the tool on the device are those of the processor.
+[ -x "$bin/vyre-scan" ] && check vyre-scan "$bin/vyre-scan" --check --batch-size 100K --report -r -c \
+    -e the -e vyre -e VYRE -e struct -e return docs include tools
 check demo "$bin/vyre-demo" --program shaders/package_closure.vyre ${input[@]+"${input[@]}"}
 if [ -z "$quick" ]; then
     check test_differential "$bin/test_differential"

@@ -17,7 +17,8 @@ sourced before tests and tools are run. With nothing missing the network is not 
   --help         this text
 
 Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
-ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), nvcc.
+ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), libhyperscan-dev (group scan),
+nvcc.
 So is doxygen (target docs and its test), which brings 150 MB of libraries.
 
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.

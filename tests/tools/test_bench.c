@@ -112,6 +112,8 @@ static void check_json(const char *path)
         "\"name\": \"fixpoint\"",
         "\"sizes\": {\"elements\": 65536}",
         "\"what\": \"its recorded passes\"",
+        "\"name\": \"scan\"",
+        "\"sizes\": {\"patterns\": 2000, \"bytes\": 262144, \"hits\": ",
         "\"name\": \"compile\"",
         "\"sizes\": {\"operations\": ",
         "{\"case\": \"eight opcodes\", \"size\": \"items\", \"against\": \"cpu\", \"way\": "};
@@ -195,6 +197,8 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_opencl();
     assert_file_has("out", "### fixpoint: ");
     assert_file_has("out", "bfs_queue.vyre");
+    assert_file_has("out", "### scan: many patterns in made-up text");
+    assert_file_has("out", "text on the device");
     assert_file_has("out", "### compile: ");
     assert_file_has("out", "text to words");
     assert_file_has("out", "ns an operation, at most ");
@@ -210,6 +214,7 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-megakernel.svg");
     check_picture("b-kernels.svg");
     check_picture("b-fixpoint.svg");
+    check_picture("b-scan.svg");
     check_picture("b-compile.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");

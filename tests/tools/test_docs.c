@@ -1,5 +1,5 @@
 /* The documents: docs/renderer.md's C++ blocks are one program, built against an installed copy and
- * run; links lead somewhere; names of the library's exist. */
+ * run; what docs/scan.md shows is run; links lead somewhere; names of the library's exist. */
 #include "tests/tools/support.h"
 
 #include <fcntl.h>
@@ -86,10 +86,15 @@ static char *join_blocks(const char *document, const char *language, int with_li
     return copy;
 }
 
-static void build_program(void)
+static void install_library(void)
 {
     char *install[] = {DOCS_CMAKE, "--install", VYRE_BINARY_DIR, "--prefix", "prefix", NULL};
     must_run(install);
+}
+
+static void build_program(void)
+{
+    install_library();
     /* An empty argument is none of these: it would be a file. */
     char *compile[] = {DOCS_CXX,
                        "-std=c++17",
@@ -141,18 +146,62 @@ static void test_docs_renderer_is_a_program_that_runs(void **state)
     free(document);
 }
 
-static const char *const documents[] = {"README.md",
-                                        "docs/engine.md",
-                                        "docs/language.md",
-                                        "docs/measurements.md",
-                                        "docs/renderer.md",
-                                        "docs/spirv-interface.md",
-                                        "docs/passes.md",
-                                        "docs/tools.md",
-                                        "docs/megakernel.md",
-                                        "docs/performance.md",
-                                        "docs/troubleshooting.md",
-                                        "docs/comparison.md"};
+/* All blocks of the language are what the file `out` has. */
+static void assert_output_is(const char *document, const char *language)
+{
+    size_t size;
+    char *wanted = join_blocks(document, language, 0), *out = get_file("out", &size);
+    assert_true(strlen(wanted) > 20);
+    assert_string_equal(out, wanted);
+    free(wanted);
+    free(out);
+}
+
+static void test_docs_scan_is_run(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    enter_folder("docs-scan");
+    char *document = get_document("docs/scan.md");
+    char *script = join_blocks(document, "sh", 0), *source = join_blocks(document, "c", 0);
+    put_text("script", script);
+    char *shell[] = {
+        "bash", "-c", "PATH=$1:$PATH; set -e; . ./script", "bash", VYRE_BINARY_DIR "/bin", NULL};
+    must_run(shell);
+    assert_output_is(document, "text");
+    put_text("scan.c", source);
+    install_library();
+    char *compile[] = {DOCS_CC,
+                       "-std=c11",
+                       "-Wall",
+                       "-Wextra",
+                       "-Wpedantic",
+                       "-Werror",
+                       "-Iprefix/include",
+                       "scan.c",
+                       "-o",
+                       "scan",
+                       "-Lprefix/" DOCS_LIBDIR,
+                       "-lvyre-vk",
+                       "-Wl,-rpath,$ORIGIN/prefix/" DOCS_LIBDIR,
+                       DOCS_SANITIZE,
+                       NULL};
+    must_run(compile);
+    char *program[] = {"./scan", NULL};
+    must_run(program);
+    assert_output_is(document, "output");
+    free(script);
+    free(source);
+    free(document);
+}
+
+static const char *const documents[] = {
+    "README.md",         "docs/engine.md",     "docs/language.md",        "docs/measurements.md",
+    "docs/renderer.md",  "docs/scan.md",       "docs/spirv-interface.md", "docs/passes.md",
+    "docs/tools.md",     "docs/megakernel.md", "docs/performance.md",     "docs/troubleshooting.md",
+    "docs/comparison.md"};
 #define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
 
 static void test_docs_links_lead_somewhere(void **state)
@@ -184,13 +233,11 @@ static void test_docs_links_lead_somewhere(void **state)
 static char *get_headers(void)
 {
     static const char *const names[] = {
-        "include/vyre/buffer.h",     "include/vyre/device.h",
-        "include/vyre/dispatch.h",   "include/vyre/dispatcher.h",
-        "include/vyre/interp.h",     "include/vyre/kernel.h",
-        "include/vyre/megakernel.h", "include/vyre/program.h",
-        "include/vyre/result.h",     "include/vyre/text.h",
-        "include/vyre/vma.h",        "include/vyre/vulkan.h",
-        "include/vyre/vyre.h",       "tools/cmake/VyreAddKernel.cmake"};
+        "include/vyre/buffer.h",     "include/vyre/device.h",  "include/vyre/dispatch.h",
+        "include/vyre/dispatcher.h", "include/vyre/interp.h",  "include/vyre/kernel.h",
+        "include/vyre/megakernel.h", "include/vyre/program.h", "include/vyre/result.h",
+        "include/vyre/scan.h",       "include/vyre/text.h",    "include/vyre/vma.h",
+        "include/vyre/vulkan.h",     "include/vyre/vyre.h",    "tools/cmake/VyreAddKernel.cmake"};
     vy_text out;
     vy_text_init(&out, NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -257,7 +304,7 @@ static void test_docs_name_what_there_is(void **state)
     (void)state;
     char *headers = get_headers();
     static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md",
-                                        "docs/troubleshooting.md"};
+                                        "docs/scan.md", "docs/troubleshooting.md"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_names(names[i], "vyre_", headers);
         check_names(names[i], "VYRE_", headers);
@@ -315,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_docs_renderer_is_a_program_that_runs),
+        cmocka_unit_test(test_docs_scan_is_run),
         cmocka_unit_test(test_docs_links_lead_somewhere),
         cmocka_unit_test(test_docs_name_what_there_is),
         cmocka_unit_test(test_docs_compare_by_measured_figures),

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const tools[] = {"vyre-bench", "vyre-demo", "vyre-run", "vyre-spv"};
+static const char *const tools[] = {"vyre-bench", "vyre-demo", "vyre-run", "vyre-scan", "vyre-spv"};
 #define TOOL_COUNT (sizeof tools / sizeof tools[0])
 #define MANUAL     VYRE_BINARY_DIR "/manual/"
 

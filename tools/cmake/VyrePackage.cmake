@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libvulkan1, mesa-vulkan-drivers | vulkan-icd")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "graphviz, vulkan-validationlayers")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "vyre-run runs a compute program on a device or the reference interpreter,
-vyre-spv shows what it compiles to, vyre-bench measures.")
+vyre-spv shows what it compiles to, vyre-scan finds many patterns in many files, vyre-bench measures.")
 
 # What Debian wants in every package; no part of a plain install.
 string(TIMESTAMP vyre_today "%a, %d %b %Y %H:%M:%S +0000" UTC)

@@ -99,6 +99,12 @@ foreach(dir IN LISTS vyre_test_dirs)
     endforeach()
 endforeach()
 
+# Hyperscan as another judge, where it is.
+if(TARGET test_scan_hyperscan AND VYRE_HAVE_hyperscan)
+    target_link_libraries(test_scan_hyperscan PRIVATE vyre::dep::hyperscan)
+    target_compile_definitions(test_scan_hyperscan PRIVATE VYRE_HAVE_HYPERSCAN=1)
+endif()
+
 # What runs is counted, in objects of its own, and what walks call on its way.
 if(TARGET test_compile_work)
     file(GLOB sources CONFIGURE_DEPENDS codegen/*.c codegen/*/*.c)
@@ -123,7 +129,7 @@ if(TARGET test_docs AND vyre_have_library)
         set(docs_loader "${VYRE_VULKAN_LOADER}")
     endif()
     target_compile_definitions(test_docs PRIVATE DOCS_CMAKE="${CMAKE_COMMAND}"
-        DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
+        DOCS_CC="${CMAKE_C_COMPILER}" DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
         DOCS_VMA="${VYRE_vma_INCLUDE_DIR}" DOCS_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
         DOCS_LOADER="${docs_loader}" DOCS_SANITIZE="${docs_sanitize}")
     add_dependencies(test_docs vyre-vk vyre-vk-archive)

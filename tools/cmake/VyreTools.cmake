@@ -99,7 +99,7 @@ endif()
 # The peer of vyre-bench scan; setup.sh does not install it (libhyperscan-dev).
 if(TARGET vyre-bench AND VYRE_HAVE_hyperscan)
     target_link_libraries(vyre-bench PRIVATE vyre::dep::hyperscan Threads::Threads)
-    target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_HYPERSCAN=1)
+    target_compile_definitions(vyre-bench PRIVATE VYRE_HAVE_HYPERSCAN=1)
 endif()
 # The peer of vyre-bench compile; setup.sh does not install it.
 find_package(glslang CONFIG QUIET)

@@ -15,8 +15,8 @@ void scan_compare(const scan_work *w, const scan_digest *found, bench_check *out
 {
     uint64_t more = found->count > w->wanted.count ? found->count - w->wanted.count
                                                    : w->wanted.count - found->count;
-    out->compared = w->wanted.count;
-    out->wrong = more ? more : found->value != w->wanted.value ? w->wanted.count + 1 : 0;
+    out->compared = w->wanted.count + 1; /* their number, too */
+    out->wrong = more ? more : found->value != w->wanted.value ? out->compared : 0;
 }
 
 typedef struct expectation {

@@ -154,7 +154,7 @@ static vyre_result check_grep(void *state, bench_check *out, vyre_diag *diag)
 {
     const grep_state *s = state;
     (void)diag;
-    out->compared = s->work->lines;
+    out->compared = s->work->lines + 1;
     out->wrong = s->lines > s->work->lines ? s->lines - s->work->lines : s->work->lines - s->lines;
     return VYRE_OK;
 }

@@ -113,10 +113,11 @@ static void print_help(FILE *out)
                  "locale: of each line\nthe leftmost and longest matches that do not overlap.\n");
     fputc('\n', out);
     vy_options_print(out, options, VY_COUNT_OF(options));
-    fprintf(out, "\nOptions of one letter without a value may be written as one: -rin.\n\n"
-                 "Exit: 0 success, whether something is found or not; 1 input, device or run "
-                 "failed, or\nresults differ; 2 usage; 130 interrupted. With --exit-status: 0 "
-                 "found; 1 not found;\n2 anything failed; 130 interrupted.\n");
+    fprintf(out,
+            "\nOptions of one letter without a value may be written as one: -rin.\n\n"
+            "Exit: 0 success; 1 input, device or run failed, or results differ; 2 usage; 130\n"
+            "interrupted. 0 does not say that something is found. With --exit-status: 0 found;\n"
+            "1 not found; 2 anything failed; 130 interrupted.\n");
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */

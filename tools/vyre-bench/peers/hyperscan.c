@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#ifdef VYRE_BENCH_HAVE_HYPERSCAN
+#ifdef VYRE_HAVE_HYPERSCAN
 #include <hs/hs.h>
 
 #include <pthread.h>
