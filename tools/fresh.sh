@@ -157,6 +157,11 @@ rm -f "$target.log"
 mount_at -t proc proc "$target/proc"
 mkdir -p "$target/dev/shm"
 mount_at -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$target/dev/shm"
+# Terminals of its own, for tests that type.
+mkdir -p "$target/dev/pts"
+mount_at -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$target/dev/pts"
+rm -f "$target/dev/ptmx"
+ln -s pts/ptmx "$target/dev/ptmx"
 for node in null zero full random urandom tty; do
     # debootstrap makes these where it is allowed to.
     if ! [ -c "$target/dev/$node" ] || ! head -c 0 "$target/dev/$node" 2>/dev/null; then

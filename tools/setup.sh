@@ -19,7 +19,8 @@ sourced before tests and tools are run. With nothing missing the network is not 
 Peers of vyre-bench are used where they are and never installed: glslang-dev (group compile),
 ocl-icd-opencl-dev and pocl-opencl-icd (group kernels, on processors), libhyperscan-dev (group scan),
 nvcc.
-So is doxygen (target docs and its test), which brings 150 MB of libraries.
+So is doxygen (target docs and its test), which brings 150 MB of libraries, and RenderDoc (librenderdoc and
+renderdoccmd, not in Debian 13), whose captures a test of vyre-run --capture looks into.
 
 Exit: 0 nothing is missing (any more); 1 something is missing or failed; 2 usage.
 EOF

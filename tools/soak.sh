@@ -7,13 +7,14 @@ usage() {
 usage: tools/soak.sh [--yes] [--no-install] [-R REGEX]
 
 Sets the machine up (tools/setup.sh), builds into build/ and runs the long tests, one at a time, and
-where clang with libFuzzer is there each fuzzer for VYRE_FUZZ_SECONDS (600). What a test of generated
-programs finds is kept in build/fuzz/. Settings of the tests themselves (duration, seed) are environment variables, described at the head
-of each file of tests/soak/.
+where clang with libFuzzer is there each fuzzer for VYRE_FUZZ_SECONDS (600), and where MinGW-w64 and
+Wine are there tools/windows.sh. What a test of generated programs finds is kept in build/fuzz/.
+Settings of the tests themselves (duration, seed) are environment variables, described at the head of
+each file of tests/soak/.
 
   --yes          install what is missing without asking
   --no-install   only name what is missing, and stop there if anything is
-  -R REGEX       only the tests whose name matches, and no fuzzers
+  -R REGEX       only the tests whose name matches, and nothing else
   --help         this text
 
 Exit: 0 everything passed; 1 something is missing or failed; 2 usage.
@@ -49,6 +50,9 @@ mkdir -p build/fuzz
 export VYRE_FUZZ_DIR=$PWD/build/fuzz
 ctest --test-dir build -L soak --output-on-failure --no-tests=error \
     ${ctest_arguments[@]+"${ctest_arguments[@]}"} || exit 1
+if [ ${#ctest_arguments[@]} -eq 0 ] && command -v x86_64-w64-mingw32-gcc >/dev/null && command -v wine >/dev/null; then
+    tools/windows.sh ${setup_arguments[@]+"${setup_arguments[@]}"} || exit 1
+fi
 if [ ${#ctest_arguments[@]} -eq 0 ] && tools/fuzz.sh --check; then
     tools/fuzz.sh --seconds "${VYRE_FUZZ_SECONDS:-600}" || exit 1
 fi

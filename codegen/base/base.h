@@ -11,7 +11,11 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
+#if defined(__MINGW32__)
+#define VY_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
 #define VY_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 #else
 #define VY_PRINTF(text, first)
 #endif

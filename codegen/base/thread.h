@@ -7,6 +7,8 @@
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
+#define NOGDI
+#define NOMINMAX
 #include <windows.h>
 
 typedef SRWLOCK vy_mutex;

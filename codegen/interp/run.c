@@ -3,6 +3,9 @@
 #include "codegen/interp/machine.h"
 
 #include <fenv.h>
+#if defined(__MINGW32__) && defined(__SSE__)
+#include <xmmintrin.h>
+#endif
 #include <string.h>
 
 #define TICK_GROUPS 16u
@@ -369,6 +372,19 @@ vyre_result vy_interp_schedule(const vyre_program *program, const vyre_interp_pa
     return VYRE_OK;
 }
 
+/* Rounding to nearest, denormals kept. What MinGW's FE_DFL_ENV sets is the x87's alone, and sums
+ * are SSE's. */
+static bool set_default_environment(void)
+{
+    if (fesetenv(FE_DFL_ENV) != 0) {
+        return false;
+    }
+#if defined(__MINGW32__) && defined(__SSE__)
+    _mm_setcsr(0x1f80); /* as a process begins: all exceptions masked */
+#endif
+    return true;
+}
+
 vyre_result vy_interp_run_watched(const vyre_program *program, const vyre_interp_params *params,
                                   vy_interp_watch *watch, vyre_interp_report *out_report,
                                   vyre_diag *diag)
@@ -389,7 +405,7 @@ vyre_result vy_interp_run_watched(const vyre_program *program, const vyre_interp
 
     /* Directed rounding and flushed denormals are the caller's, and theirs again afterwards. */
     fenv_t environment;
-    if (fegetenv(&environment) != 0 || fesetenv(FE_DFL_ENV) != 0) {
+    if (fegetenv(&environment) != 0 || !set_default_environment()) {
         return vy_diag_set(diag, VYRE_ERROR_INTERNAL, nowhere,
                            "the floating-point environment cannot be set. Fix: call from a thread "
                            "with the default one");

@@ -1,6 +1,6 @@
 /* Small files of the library's own, in a folder that the caller names. They hold what can be made
  * again, so nothing here is an error: what cannot be read is not there, what cannot be written is
- * left. On Windows there are none yet. */
+ * left. Paths are UTF-8. On Windows files have the owner and the rights that their folder gives. */
 #ifndef VY_FILE_H
 #define VY_FILE_H
 

@@ -155,18 +155,54 @@ static vyre_result loader_version(vyre_device *device, uint32_t *out_version, vy
                                 : vy_vk_error(NULL, diag, result, "vkEnumerateInstanceVersion");
 }
 
+/* VK_EXT_layer_settings, which headers before 1.3.272 do not have. */
+#define SETTINGS_EXTENSION "VK_EXT_layer_settings"
+#define SETTINGS_TYPE      ((VkStructureType)1000496000)
+typedef struct layer_setting {
+    const char *layer, *name;
+    int32_t type; /* 0: VkBool32 */
+    uint32_t count;
+    const void *values;
+} layer_setting;
+typedef struct layer_settings {
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t count;
+    const layer_setting *list;
+} layer_settings;
+
+/* What the loader and the layer offer. */
+typedef struct instance_offers {
+    bool debug_utils, portability, settings;
+} instance_offers;
+
 typedef struct instance_needs {
+    VkBool32 yes;
+    layer_setting setting;
+    layer_settings settings;
     VkApplicationInfo application;
     VkDebugUtilsMessengerCreateInfoEXT messenger;
     VkValidationFeaturesEXT validation;
     VkValidationFeatureEnableEXT enables[3];
-    const char *extensions[3];
+    const char *extensions[4];
     const char *layers[1];
     VkInstanceCreateInfo info;
 } instance_needs;
 
-static void fill_needs(vyre_device *device, instance_needs *n, bool has_debug_utils,
-                       bool has_portability)
+/* Newer layers look at no access of a shader without being asked, and find no missing barrier
+ * between dispatches then. */
+static void add_settings(instance_needs *n)
+{
+    n->yes = VK_TRUE;
+    n->setting = (layer_setting){
+        .layer = LAYER, .name = "syncval_shader_accesses_heuristic", .count = 1, .values = &n->yes};
+    n->settings = (layer_settings){
+        .sType = SETTINGS_TYPE, .pNext = n->info.pNext, .count = 1, .list = &n->setting};
+    n->extensions[n->info.enabledExtensionCount++] = SETTINGS_EXTENSION;
+    n->info.pNext = &n->settings;
+}
+
+static void fill_needs(vyre_device *device, instance_needs *n, const instance_offers *offers)
 {
     *n = (instance_needs){
         .application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -177,12 +213,12 @@ static void fill_needs(vyre_device *device, instance_needs *n, bool has_debug_ut
     n->info.pApplicationInfo = &n->application;
     n->info.ppEnabledExtensionNames = n->extensions;
     n->info.ppEnabledLayerNames = n->layers;
-    if (has_debug_utils) {
+    if (offers->debug_utils) {
         n->extensions[n->info.enabledExtensionCount++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
         vy_messenger_info(&device->log, &n->messenger);
         n->info.pNext = &n->messenger; /* for vkCreateInstance and vkDestroyInstance */
     }
-    if (has_portability) {
+    if (offers->portability) {
         n->extensions[n->info.enabledExtensionCount++] =
             VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
         n->info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
@@ -208,6 +244,9 @@ static void fill_needs(vyre_device *device, instance_needs *n, bool has_debug_ut
     }
     n->extensions[n->info.enabledExtensionCount++] = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
     n->info.pNext = &n->validation;
+    if (offers->settings) {
+        add_settings(n);
+    }
 }
 
 vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation validation,
@@ -226,7 +265,8 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
                            (unsigned)VK_API_VERSION_MAJOR(version),
                            (unsigned)VK_API_VERSION_MINOR(version));
     }
-    bool layer = false, debug_utils = false, portability = false;
+    bool layer = false;
+    instance_offers offers = {.settings = false};
     if (validation > VYRE_VALIDATION_OFF) {
         code = has_layer(device, &layer, diag);
         if (code == VYRE_OK && !layer) {
@@ -240,14 +280,19 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
         }
     }
     if (code == VYRE_OK) {
-        code = find_extension(device, NULL, VK_EXT_DEBUG_UTILS_EXTENSION_NAME, &debug_utils, diag);
+        code = find_extension(device, NULL, VK_EXT_DEBUG_UTILS_EXTENSION_NAME, &offers.debug_utils,
+                              diag);
     }
     if (code == VYRE_OK && layer) {
-        code = find_extension(device, LAYER, VK_EXT_DEBUG_UTILS_EXTENSION_NAME, &debug_utils, diag);
+        code = find_extension(device, LAYER, VK_EXT_DEBUG_UTILS_EXTENSION_NAME, &offers.debug_utils,
+                              diag);
+    }
+    if (code == VYRE_OK && layer) {
+        code = find_extension(device, LAYER, SETTINGS_EXTENSION, &offers.settings, diag);
     }
     if (code == VYRE_OK) {
         code = find_extension(device, NULL, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME,
-                              &portability, diag);
+                              &offers.portability, diag);
     }
     if (code != VYRE_OK) {
         return code;
@@ -255,7 +300,7 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)device->vki.vkGetInstanceProcAddr(NULL, "vkCreateInstance");
     instance_needs needs;
-    fill_needs(device, &needs, debug_utils, portability);
+    fill_needs(device, &needs, &offers);
     VkResult result =
         create ? create(&needs.info, NULL, &device->instance) : VK_ERROR_INITIALIZATION_FAILED;
     if (result != VK_SUCCESS) {
@@ -264,7 +309,7 @@ vyre_result vy_vulkan_instance_create(vyre_device *device, vyre_validation valid
     device->owns_instance = true;
     code = vy_instance_table_load(&device->vki, device->vki.vkGetInstanceProcAddr, device->instance,
                                   diag);
-    if (code != VYRE_OK || !debug_utils) {
+    if (code != VYRE_OK || !offers.debug_utils) {
         return code;
     }
     device->has_names = device->vki.vkSetDebugUtilsObjectNameEXT != NULL &&

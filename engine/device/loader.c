@@ -6,9 +6,11 @@
 
 #if defined(_WIN32)
 #define LOADER_NAME "vulkan-1.dll"
+#define LOADER_FROM "install the driver of the device's vendor, which brings it"
 #else
 #include <dlfcn.h>
 #define LOADER_NAME "libvulkan.so.1"
+#define LOADER_FROM "install it (Debian: libvulkan1) and a driver, or run tools/setup.sh"
 #endif
 
 static void *open_library(void)
@@ -46,9 +48,8 @@ vyre_result vy_loader_open(void **out_loader, PFN_vkGetInstanceProcAddr *out_get
     vy_loader_close(*out_loader);
     *out_loader = NULL;
     return vy_diag_set(diag, VYRE_ERROR_NO_DEVICE, (vy_loc){0, 0},
-                       "there is no Vulkan loader (%s) on this machine. Fix: install it (Debian: "
-                       "libvulkan1) and a driver, or run tools/setup.sh",
-                       LOADER_NAME);
+                       "there is no Vulkan loader (%s) on this machine. Fix: %s", LOADER_NAME,
+                       LOADER_FROM);
 }
 
 void vy_loader_close(void *loader)

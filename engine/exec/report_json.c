@@ -54,7 +54,7 @@ static vy_fixed_text begin(char *out, size_t out_size, const char *schema)
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-#define TEXT(member)                                                                               \
+#define WORDS(member)                                                                              \
     {                                                                                              \
 #member, offsetof(vyre_report, member), 0, false                                           \
     }
@@ -67,7 +67,7 @@ static vy_fixed_text begin(char *out, size_t out_size, const char *schema)
 #member, offsetof(vyre_report, member), sizeof(((vyre_report *)0)->member), true           \
     }
 
-static const field report_head[] = {TEXT(strategy), TEXT(strategy_reason), TEXT(bindings),
+static const field report_head[] = {WORDS(strategy), WORDS(strategy_reason), WORDS(bindings),
                                     NUMBER(passes)};
 
 static const field report_fields[] = {

@@ -61,7 +61,7 @@ enum part {
     STEPS,
     ACCESSES,
     BARRIERS,
-    POINTS,
+    HAZARD_POINTS,
     WORDS,
     PART_COUNT
 };
@@ -92,7 +92,7 @@ static vyre_result make_room(job *j, vyre_diag *diag)
         [STEPS] = {steps, sizeof *j->steps},
         [ACCESSES] = {steps, sizeof *j->accesses},
         [BARRIERS] = {steps, sizeof *j->barriers},
-        [POINTS] = {steps, 4 * sizeof *j->hazards.points},
+        [HAZARD_POINTS] = {steps, 4 * sizeof *j->hazards.points},
         [WORDS] = {steps, 32 * sizeof *j->hazards.words},
     };
     size_t total = 0, offsets[PART_COUNT];
@@ -121,7 +121,7 @@ static vyre_result make_room(job *j, vyre_diag *diag)
     j->steps = (void *)(base + offsets[STEPS]);
     j->accesses = (void *)(base + offsets[ACCESSES]);
     j->barriers = (void *)(base + offsets[BARRIERS]);
-    j->hazards.points = (void *)(base + offsets[POINTS]);
+    j->hazards.points = (void *)(base + offsets[HAZARD_POINTS]);
     j->hazards.words = (void *)(base + offsets[WORDS]);
     return VYRE_OK;
 }

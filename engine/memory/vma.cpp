@@ -9,35 +9,53 @@
 #include <cstddef>
 #include <cstdlib>
 
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
 #include <pthread.h>
+#endif
 
 namespace {
 
-class VyreMutex {
+#if defined(_WIN32)
+
+class VyreRwMutex {
   public:
-    VyreMutex() = default;
-    ~VyreMutex()
+    VyreRwMutex() = default;
+    VyreRwMutex(const VyreRwMutex &) = delete;
+    VyreRwMutex &operator=(const VyreRwMutex &) = delete;
+    void LockRead()
     {
-        pthread_mutex_destroy(&mutex_);
+        AcquireSRWLockShared(&lock_);
     }
-    VyreMutex(const VyreMutex &) = delete;
-    VyreMutex &operator=(const VyreMutex &) = delete;
-    void Lock()
+    void UnlockRead()
     {
-        pthread_mutex_lock(&mutex_);
+        ReleaseSRWLockShared(&lock_);
     }
-    void Unlock()
+    bool TryLockRead()
     {
-        pthread_mutex_unlock(&mutex_);
+        return TryAcquireSRWLockShared(&lock_) != 0;
     }
-    bool TryLock()
+    void LockWrite()
     {
-        return pthread_mutex_trylock(&mutex_) == 0;
+        AcquireSRWLockExclusive(&lock_);
+    }
+    void UnlockWrite()
+    {
+        ReleaseSRWLockExclusive(&lock_);
+    }
+    bool TryLockWrite()
+    {
+        return TryAcquireSRWLockExclusive(&lock_) != 0;
     }
 
   private:
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    SRWLOCK lock_ = SRWLOCK_INIT;
 };
+
+#else
 
 class VyreRwMutex {
   public:
@@ -77,6 +95,27 @@ class VyreRwMutex {
     pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
+#endif
+
+class VyreMutex {
+  public:
+    void Lock()
+    {
+        lock_.LockWrite();
+    }
+    void Unlock()
+    {
+        lock_.UnlockWrite();
+    }
+    bool TryLock()
+    {
+        return lock_.TryLockWrite();
+    }
+
+  private:
+    VyreRwMutex lock_;
+};
+
 } // namespace
 
 #define VMA_MUTEX    VyreMutex
@@ -88,8 +127,13 @@ class VyreRwMutex {
 // place and frees through its callbacks. File-local definitions under the linker's names for
 // operator delete(void *), operator delete(void *, size_t) and the pure virtual handler, so that
 // neither a host nor a C++ library linked beside us can be given ours.
+#if defined(_WIN64)
+#define DELETE_SIZED "_ZdlPvy" // size_t is unsigned long long
+#else
+#define DELETE_SIZED "_ZdlPvm"
+#endif
 static void deletePlain(void *p) __asm__("_ZdlPv") __attribute__((used));
-static void deleteSized(void *p, std::size_t size) __asm__("_ZdlPvm") __attribute__((used));
+static void deleteSized(void *p, std::size_t size) __asm__(DELETE_SIZED) __attribute__((used));
 static void callPureVirtual() __asm__("__cxa_pure_virtual") __attribute__((used));
 
 static void deletePlain(void *p)

@@ -70,6 +70,19 @@ static void run_without_barrier(uint32_t dropped)
     vyre_device_destroy(&device);
 }
 
+/* Layers of 1.4 name labels and command buffers, whose parts stand between. */
+static bool has_place(const char *text, const char *end)
+{
+    static const char segment[] = "(segment shift.seg1, test:10";
+    for (const char *at = text; (at = strstr(at, segment)) != NULL; at++) {
+        const char *line = strchr(at, '\n'), *found = strstr(at, end);
+        if (found && line && found < line) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void test_missing_barrier_is_found_with_its_place(void **state)
 {
     (void)state;
@@ -83,10 +96,10 @@ static void test_missing_barrier_is_found_with_its_place(void **state)
         assert_string_equal(messages, "");
         run_without_barrier(1);
         const char *read = strstr(messages, "READ_AFTER_WRITE");
-        if (!read || !strstr(read, "(segment shift.seg1, test:10; buffer 'the host's next')\n")) {
+        if (!read || !has_place(read, "; buffer 'the host's next')\n")) {
             fail_msg("no place of the read in: %s", messages);
         }
-        assert_non_null(strstr(messages, "(segment shift.seg1, test:10; buffer 'cells')\n"));
+        assert_true(has_place(messages, "; buffer 'cells')\n"));
     }
 }
 

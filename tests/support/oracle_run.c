@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_BINDINGS     16u
 #define MAX_PROGRAM_SIZE 65536u
@@ -254,9 +253,7 @@ static bool run_way(const vy_prepared *prepared, vy_case *c, uint32_t way)
 
 static double seconds_now(void)
 {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)vyre_clock_ns() * 1e-9;
 }
 
 bool vy_case_run(const vy_prepared *prepared, vy_case *c, uint32_t ways)

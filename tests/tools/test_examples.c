@@ -24,7 +24,8 @@ static uint32_t run_text(const char *text, uint32_t *out_count)
     put_text("example.vyre", text);
     FILE *err = fopen("err", "w");
     assert_non_null(err);
-    uint32_t failures = vy_examples_run("example.vyre", NULL, 0, err, out_count);
+    uint32_t failures =
+        vy_examples_run("example.vyre", NULL, VYRE_BINDINGS_AUTO, 0, err, out_count);
     fclose(err);
     return failures;
 }
@@ -184,7 +185,7 @@ static void test_examples_judge_errors(void **state)
     uint32_t count;
     FILE *err = fopen("err", "w");
     assert_non_null(err);
-    assert_int_equal(vy_examples_run("missing.vyre", NULL, 0, err, &count), 1);
+    assert_int_equal(vy_examples_run("missing.vyre", NULL, VYRE_BINDINGS_AUTO, 0, err, &count), 1);
     fclose(err);
     assert_file_has("err", "missing.vyre");
 }
@@ -196,7 +197,7 @@ static void test_examples_read_files_beside_the_program(void **state)
     assert_passes("//! run: --in x=@three.bin\n//! expect: y = 1, 2, 3\n" PROGRAM, 1);
     char path[64] = "../examples/example.vyre";
     uint32_t count;
-    assert_int_equal(vy_examples_run(path, NULL, 0, stderr, &count), 0);
+    assert_int_equal(vy_examples_run(path, NULL, VYRE_BINDINGS_AUTO, 0, stderr, &count), 0);
 }
 
 static int setup(void **state)

@@ -205,13 +205,18 @@ if(VYRE_BUILD_TESTS OR VYRE_BUILD_TOOLS)
 endif()
 if(VYRE_BUILD_TESTS)
     vyre_find_library(cmocka cmocka.h PACKAGE cmocka LANGUAGE C TARGETS cmocka::cmocka
-        LIBRARIES cmocka)
+        LIBRARIES cmocka cmocka-static)
     if(NOT VYRE_HAVE_cmocka)
         message(FATAL_ERROR "cmocka was not found. Run tools/setup.sh, give -Dcmocka_DIR=..., or "
             "build without tests: -DVYRE_BUILD_TESTS=OFF")
     endif()
-    # Static where there are archives: the conformance tests are carried to machines without it.
-    foreach(library gmp mpfr)
+    # Static where there are archives: the conformance tests, which alone need them, are carried to
+    # machines without it.
+    set(vyre_needed gmp mpfr)
+    if(VYRE_TEST_DIRS AND NOT "conform" IN_LIST VYRE_TEST_DIRS)
+        set(vyre_needed "")
+    endif()
+    foreach(library IN LISTS vyre_needed)
         vyre_find_library(${library} ${library}.h PACKAGE ${library} LANGUAGE C
             TARGETS ${library}::${library} LIBRARIES lib${library}.a ${library})
         if(NOT VYRE_HAVE_${library})

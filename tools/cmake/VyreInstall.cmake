@@ -6,7 +6,8 @@ set(vyre_config_dir "${PROJECT_BINARY_DIR}/config")
 
 install(TARGETS vyre-vk EXPORT vyre-vk-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT library)
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT library
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development) # of Windows: for linking
 install(FILES "${archive}" DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
     FILES_MATCHING PATTERN "*.h")
@@ -28,6 +29,10 @@ install(FILES "${vyre_config_dir}/vyre-vk-config.cmake"
 
 # Relative to where the file lies, so that an installed tree can be moved.
 file(RELATIVE_PATH vyre_pc_prefix "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
+set(vyre_pc_private "-lm -ldl -pthread")
+if(WIN32)
+    set(vyre_pc_private "-lm")
+endif()
 configure_file(tools/cmake/vyre-vk.pc.in "${vyre_config_dir}/vyre-vk.pc" @ONLY)
 install(FILES "${vyre_config_dir}/vyre-vk.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT development)

@@ -8,12 +8,20 @@ if(VYRE_WERROR)
     list(APPEND vyre_warnings -Werror)
 endif()
 
+if(MINGW)
+    list(APPEND vyre_warnings -Wno-float-conversion) # its isfinite is a macro with casts
+endif()
+
 add_library(vyre_options INTERFACE)
 target_compile_options(vyre_options INTERFACE ${vyre_warnings} -ffp-contract=off
     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 if(UNIX)
     # C without extensions hides POSIX; a source file may say the same again.
     target_compile_definitions(vyre_options INTERFACE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
+endif()
+if(MINGW)
+    # C's own formats, such as %zu, and not those of Windows.
+    target_compile_definitions(vyre_options INTERFACE __USE_MINGW_ANSI_STDIO=1)
 endif()
 target_include_directories(vyre_options INTERFACE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}")

@@ -12,6 +12,7 @@ set(vyre_test_layers_engine ${vyre_all_layers})
 set(vyre_test_layers_megakernel ${vyre_all_layers})
 set(vyre_test_layers_scan ${vyre_all_layers})
 set(vyre_test_layers_tools ${vyre_all_layers})
+set(vyre_test_layers_system ${vyre_all_layers})
 set(vyre_test_layers_proof ${vyre_all_layers})
 set(vyre_test_layers_programs ${vyre_all_layers})
 set(vyre_test_layers_conform ${vyre_all_layers})
@@ -21,7 +22,8 @@ set(vyre_test_costs test_differential=180 test_programs=100 test_failures=50 tes
     test_ssa_differential=30 test_grid=30 test_glsl_twins=25 test_ranges_differential=20
     test_type_subgroup=20 test_type_int=15 test_catalogue_arrays=15 test_commands=15 test_piglit=10
     test_catalogue_graphs=10 test_catalogue_hashes=10)
-set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel scan programs tools proof conform soak)
+set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel scan programs system tools proof conform
+    soak)
 if(VYRE_TEST_DIRS)
     set(vyre_test_dirs ${VYRE_TEST_DIRS})
 endif()
@@ -29,6 +31,9 @@ endif()
 add_custom_target(vyre_tests)
 
 function(vyre_test_target target)
+    if(MINGW) # tests have threads with stacks of their own choice
+        target_link_libraries(${target} PRIVATE -l:libwinpthread.a)
+    endif()
     target_link_libraries(${target} PRIVATE vyre_options vyre::dep::cmocka vyre::dep::vulkan
         vyre::dep::volk vyre::dep::spirv_headers)
     target_compile_definitions(${target} PRIVATE VYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -43,6 +48,10 @@ function(vyre_test_helpers target)
 endfunction()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/support/*.c)
+if(WIN32)
+    # Processes, and a layer of our own by the dynamic linker, as POSIX has them.
+    list(FILTER sources EXCLUDE REGEX "/(differential_mode|vk_layer[a-z_]*)\\.c$")
+endif()
 if(sources)
     vyre_test_helpers(vyre_test_support ${sources})
 endif()
@@ -75,7 +84,7 @@ foreach(dir IN LISTS vyre_test_dirs)
         add_executable(${name} ${source})
         vyre_test_target(${name})
         foreach(library vyre_test_support_${dir} vyre_test_support vyre_tools_common)
-            if(library STREQUAL "vyre_tools_common" AND NOT dir STREQUAL "tools")
+            if(library STREQUAL "vyre_tools_common" AND NOT dir MATCHES "^(tools|system)$")
                 continue()
             endif()
             if(TARGET ${library})
@@ -115,6 +124,15 @@ if(TARGET test_compile_work)
     foreach(function vy_walk_next vy_words_op)
         target_link_options(test_compile_work PRIVATE "LINKER:--wrap=${function}")
     endforeach()
+endif()
+
+# vyre-run --capture is tested with a RenderDoc of our own.
+if(TARGET test_capture)
+    add_library(vyre_fake_renderdoc MODULE EXCLUDE_FROM_ALL tests/fakes/renderdoc.c)
+    set_target_properties(vyre_fake_renderdoc PROPERTIES OUTPUT_NAME renderdoc PREFIX lib SUFFIX .so
+        C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/fakes")
+    target_link_libraries(vyre_fake_renderdoc PRIVATE vyre_options)
+    add_dependencies(test_capture vyre_fake_renderdoc)
 endif()
 
 # The program in docs/renderer.md is built against an install of this build.

@@ -3,6 +3,9 @@
 # of shaders/ as arrays. Without VYRE_BUILD_TOOLS there is vyre-spv alone, built where something of a
 # project around this one needs it (vyre_add_kernel).
 
+if(WIN32)
+    enable_language(RC) # for the manifest, with which paths are UTF-8
+endif()
 file(GLOB sources CONFIGURE_DEPENDS tools/common/*.c)
 if(sources)
     add_library(vyre_tools_common STATIC EXCLUDE_FROM_ALL ${sources})
@@ -20,6 +23,12 @@ foreach(folder IN LISTS folders)
         continue()
     endif()
     cmake_path(GET folder FILENAME name)
+    if(WIN32 AND name MATCHES "^vyre-(bench|demo)$")
+        continue() # processes and apt's lists of POSIX systems
+    endif()
+    if(WIN32)
+        list(APPEND sources tools/cmake/windows.rc)
+    endif()
     if(VYRE_BUILD_TOOLS)
         add_executable(${name} ${sources})
         list(APPEND vyre_tools ${name})
@@ -160,5 +169,7 @@ endif()
 
 if(vyre_tools)
     install(TARGETS ${vyre_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
-    include(VyreManual)
+    if(NOT WIN32)
+        include(VyreManual) # man and shells are of other systems
+    endif()
 endif()

@@ -41,10 +41,11 @@ vyre_result vy_examples_find(const char *text, size_t size, vy_arena *arena,
                              vy_examples *out_examples, vyre_diag *diag);
 
 /* Runs the examples of one file on the interpreter and, unless NULL, on the device, and compares
- * both with each other and with what is expected. Without a device subgroups have that width (0:
+ * both with each other and with what is expected; `bindings` is how the device's shaders reach
+ * their buffers. Without a device subgroups have that width (0:
  * the interpreter's own). Failures go to `err`, one line each. Returns how many examples failed;
  * *out_count is how many there were. A file without any fails. */
-uint32_t vy_examples_run(const char *path, vyre_device *device, uint32_t subgroup_width, FILE *err,
-                         uint32_t *out_count);
+uint32_t vy_examples_run(const char *path, vyre_device *device, vyre_binding_mode bindings,
+                         uint32_t subgroup_width, FILE *err, uint32_t *out_count);
 
 #endif

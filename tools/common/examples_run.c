@@ -12,6 +12,7 @@ typedef struct judge {
     const vy_examples *examples;
     const vy_example *example;
     vyre_device *device;
+    vyre_binding_mode bindings;
     vy_reference how;
     vy_arena *arena;
     FILE *err;
@@ -206,7 +207,7 @@ static vyre_result run_on_device(const judge *j, vy_run_result *result, vyre_dia
     vy_device_program ready;
     vyre_report report;
     vyre_result status = vy_device_program_create(j->device, j->source, j->data.workgroup,
-                                                  VYRE_BINDINGS_AUTO, &ready, diag);
+                                                  j->bindings, &ready, diag);
     if (status == VYRE_OK) {
         status = vy_run_device(&ready, &j->data, result, &report, diag);
         vy_device_program_finish(&ready);
@@ -285,8 +286,8 @@ static uint32_t judge_all(judge *j, const vy_examples *examples)
     return failures;
 }
 
-uint32_t vy_examples_run(const char *path, vyre_device *device, uint32_t subgroup_width, FILE *err,
-                         uint32_t *out_count)
+uint32_t vy_examples_run(const char *path, vyre_device *device, vyre_binding_mode bindings,
+                         uint32_t subgroup_width, FILE *err, uint32_t *out_count)
 {
     vy_source source;
     vyre_diag diag;
@@ -317,6 +318,7 @@ uint32_t vy_examples_run(const char *path, vyre_device *device, uint32_t subgrou
         judge j = {.source = &source,
                    .examples = &examples,
                    .device = device,
+                   .bindings = bindings,
                    .how = vy_reference_of(device),
                    .arena = &arena,
                    .err = err};

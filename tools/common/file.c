@@ -1,12 +1,10 @@
 /* Whole files in and out. */
+#include "tools/common/system.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static vyre_result io_error(vyre_diag *diag, const char *verb, const char *path, const char *why)
 {
@@ -73,45 +71,22 @@ vyre_result vy_file_read(const char *path, size_t limit, char **out_data, size_t
     return result;
 }
 
-static bool write_all(int file, const char *data, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t got = write(file, data + done, size - done);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        done += (size_t)got;
-    }
-    return true;
-}
-
 vyre_result vy_file_write(const char *path, const void *data, size_t size, vyre_diag *diag)
 {
-    struct stat status;
+    vy_path_kind kind = vy_path_look(path).kind;
     /* Devices and pipes are written as they are. */
-    bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    bool in_place = kind == VY_PATH_FOLDER || kind == VY_PATH_OTHER, made = false;
     size_t name_size = strlen(path) + 32;
     char *name = malloc(name_size);
     if (!name) {
         return vy_diag_no_memory(diag);
     }
-    snprintf(name, name_size, in_place ? "%s" : "%s.%ld.part", path, (long)getpid());
-    int file = open(name, in_place ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL, 0666);
-    bool written = file >= 0 && write_all(file, data, size);
+    snprintf(name, name_size, in_place ? "%s" : "%s.%lu.part", path, vy_process_id());
+    bool written =
+        vy_file_put(name, in_place, data, size, &made) && (in_place || vy_file_replace(name, path));
     int why = errno;
-    if (file >= 0 && close(file) != 0 && written) {
-        written = false;
-        why = errno;
-    }
-    if (written && !in_place && rename(name, path) != 0) {
-        written = false;
-        why = errno;
-    }
-    if (!written && file >= 0 && !in_place) {
-        (void)unlink(name);
+    if (!written && made && !in_place) {
+        vy_file_remove(name);
     }
     free(name);
     return written ? VYRE_OK : io_error(diag, "written", path, strerror(why));
@@ -119,11 +94,10 @@ vyre_result vy_file_write(const char *path, const void *data, size_t size, vyre_
 
 const char *vy_path_beside(vy_arena *arena, const char *from, const char *path)
 {
-    const char *slash = path[0] == '/' ? NULL : strrchr(from, '/');
-    if (!slash) {
+    size_t folder = vy_path_is_absolute(path) ? 0 : (size_t)(vy_path_last(from) - from);
+    if (folder == 0) {
         return vy_arena_text(arena, path, strlen(path));
     }
-    size_t folder = (size_t)(slash - from) + 1;
     char *joined = vy_arena_alloc(arena, folder + strlen(path) + 1, 1);
     if (joined) {
         memcpy(joined, from, folder);

@@ -1,10 +1,11 @@
 /* Devices for the tools: opened, listed, and their messages printed. */
 #include "tools/common/open.h"
 
+#include "tools/common/system.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What the layer keeps of one dispatch's lines: some 20,000, where it would keep 20 by itself. */
 #define LAYER_SETTINGS "khronos_validation.printf_buffer_size = 1048576\n"
@@ -28,10 +29,17 @@ static void print_message(void *user, const vyre_log_message *message)
 vyre_result vy_open_device(const char *name, vyre_validation validation, FILE *err,
                            vyre_device **out_device, vyre_diag *diag)
 {
+    return vy_open_device_for(name, validation, 0, err, out_device, diag);
+}
+
+vyre_result vy_open_device_for(const char *name, vyre_validation validation, uint32_t debug,
+                               FILE *err, vyre_device **out_device, vyre_diag *diag)
+{
     vyre_device_params params;
     vyre_device_params_init(&params);
     params.name = name;
     params.validation = validation;
+    params.debug = debug;
     params.log = print_message;
     params.log_user = err;
     return vyre_device_create(&params, out_device, diag);
@@ -39,35 +47,44 @@ vyre_result vy_open_device(const char *name, vyre_validation validation, FILE *e
 
 /* Settings for the layer where the user has none: a file, which it reads while a device is opened.
  * Nothing is said where that fails: the layer's own numbers serve. */
-static void give_settings(char path[64])
+typedef struct layer_settings {
+    char folder[260], path[280]; /* "": there are none */
+} layer_settings;
+
+static void take_settings_back(layer_settings *settings)
 {
-    const char *folder = getenv("TMPDIR");
-    int length = snprintf(path, 64, "%s/vyre-printf-XXXXXX", folder && folder[0] ? folder : "/tmp");
-    bool has_own = getenv(SETTINGS_PATH) || access("vk_layer_settings.txt", F_OK) == 0;
-    int file = has_own || length >= 64 ? -1 : mkstemp(path);
-    if (file < 0) {
-        path[0] = '\0';
-        return;
+    if (settings->path[0]) {
+        (void)vy_environment_set(SETTINGS_PATH, NULL);
+        vy_file_remove(settings->path);
     }
-    bool is_written = write(file, LAYER_SETTINGS, strlen(LAYER_SETTINGS)) > 0;
-    if (close(file) != 0 || !is_written || setenv(SETTINGS_PATH, path, 1) != 0) {
-        (void)unlink(path);
-        path[0] = '\0';
+    if (settings->folder[0]) {
+        vy_folder_remove(settings->folder);
     }
+    *settings = (layer_settings){.folder = ""};
 }
 
-static void take_settings_back(const char *path)
+static void give_settings(layer_settings *settings)
 {
-    if (path[0]) {
-        (void)unsetenv(SETTINGS_PATH);
-        (void)unlink(path);
+    bool is_made = false;
+    *settings = (layer_settings){.folder = ""};
+    if (getenv(SETTINGS_PATH) || vy_path_look("vk_layer_settings.txt").kind != VY_PATH_NONE) {
+        return;
+    }
+    if (!vy_folder_make_temporary("vyre-printf", settings->folder, sizeof settings->folder)) {
+        settings->folder[0] = '\0';
+        return;
+    }
+    snprintf(settings->path, sizeof settings->path, "%s/settings.txt", settings->folder);
+    if (!vy_file_put(settings->path, false, LAYER_SETTINGS, strlen(LAYER_SETTINGS), &is_made) ||
+        !vy_environment_set(SETTINGS_PATH, settings->path)) {
+        take_settings_back(settings);
     }
 }
 
 vyre_result vy_open_device_printing(const char *name, vy_lines *lines, FILE *err,
                                     vyre_device **out_device, vyre_diag *diag)
 {
-    char settings[64];
+    layer_settings settings;
     vyre_device_params params;
     vyre_device_params_init(&params);
     params.name = name;
@@ -76,9 +93,9 @@ vyre_result vy_open_device_printing(const char *name, vy_lines *lines, FILE *err
     params.log_user = err;
     params.print = vy_lines_add;
     params.print_user = lines;
-    give_settings(settings);
+    give_settings(&settings);
     vyre_result result = vyre_device_create(&params, out_device, diag);
-    take_settings_back(settings);
+    take_settings_back(&settings);
     return result;
 }
 

@@ -1,9 +1,8 @@
 /* One line of a terminal, written over and over. */
 #include "tools/common/progress.h"
 
+#include "tools/common/system.h"
 #include "vyre/dispatch.h"
-
-#include <unistd.h>
 
 #define FIRST_NS 500000000u
 #define NEXT_NS  200000000u
@@ -13,7 +12,7 @@
 
 void vy_progress_init(vy_progress *p, FILE *stream)
 {
-    *p = (vy_progress){.stream = isatty(fileno(stream)) ? stream : NULL};
+    *p = (vy_progress){.stream = vy_is_terminal(stream) ? stream : NULL};
 }
 
 void vy_progress_begin(vy_progress *p, const char *label)

@@ -1,11 +1,12 @@
 /* Errors, interrupts and JSON strings of the tools. */
 #include "tools/common/tool.h"
 
+#include "tools/common/system.h"
+
 #include "vyre/text.h"
 
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 int vy_tool_fail(FILE *err, const vyre_diag *diag, const char *file, const char *text, size_t size)
 {
@@ -40,7 +41,7 @@ static void on_interrupt(int number)
 {
     (void)number;
     if (!is_deferred || is_interrupted) {
-        _exit(VY_EXIT_INTERRUPTED);
+        vy_exit_now(VY_EXIT_INTERRUPTED);
     }
     is_interrupted = 1;
 }
@@ -57,11 +58,7 @@ bool vy_tool_is_interrupted(void)
 
 void vy_tool_catch_interrupt(void)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
+    vy_on_interrupt(on_interrupt);
 }
 
 /* Bytes of the UTF-8 sequence at `text`, 0 where there is none. */

@@ -56,7 +56,10 @@ typedef struct vy_args {
 
 /* The next option's id, or a VY_ARG_*; its value is in args->value. */
 int vy_args_next(vy_args *args);
-#define VY_HEADING(text) {NULL, 0, NULL, text}
+#define VY_HEADING(text)                                                                           \
+    {                                                                                              \
+        NULL, 0, NULL, text                                                                        \
+    }
 /* The lines of --help about options, below the headings of their groups. */
 void vy_options_print(FILE *out, const vy_option *options, uint32_t count);
 /* Cuts text as a shell does: blanks separate, quotes and backslashes keep. Words belong to the

@@ -14,6 +14,7 @@ typedef struct command {
     bool time, report, json;
     bool bisect, step, watch, bounds, debug, prints;
     const char *trace; /* a file, or NULL */
+    const char *capture;
     const char *dump_folder;
     uint32_t repeat, warmup;
     uint32_t subgroup_width; /* of the interpreter alone; 0: not given */

@@ -2,18 +2,17 @@
 #include "tools/vyre-run/command.h"
 
 #include "tools/common/npy.h"
+#include "tools/common/system.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Names of files end at 255 bytes on most file systems. */
 #define MAX_NAME 200u
 
 static vyre_result make_folder(const char *path, vyre_diag *diag)
 {
-    struct stat status;
-    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+    if (vy_folder_make(path) || vy_path_look(path).kind == VY_PATH_FOLDER) {
         return VYRE_OK;
     }
     return vy_diag_set(diag, VYRE_ERROR_IO, (vy_loc){0, 0},

@@ -2,6 +2,7 @@
 #include "tools/vyre-run/session.h"
 
 #include "tools/common/open.h"
+#include "tools/common/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ enum {
     OPTION_PRINTF,
     OPTION_STEP,
     OPTION_TRACE,
+    OPTION_CAPTURE,
     OPTION_DUMP,
     OPTION_WATCH,
     OPTION_DEBUG,
@@ -83,6 +85,9 @@ static const vy_option own_options[] = {
     {"--trace", OPTION_TRACE, "FILE.json",
      "write what the run did and when, for https://ui.perfetto.dev or\n"
      "chrome://tracing"},
+    {"--capture", OPTION_CAPTURE, "FILE.rdc",
+     "write what the run submits as a capture for RenderDoc, with segments and\n"
+     "buffers by name; shaders reach their buffers by descriptor"},
     {"--dump-buffers", OPTION_DUMP, "DIR",
      "write what every buffer has after the run, scratch too, as .npy into\n"
      "DIR, with an index.json"},
@@ -215,6 +220,9 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
     case OPTION_TRACE:
         c->trace = value;
         return -1;
+    case OPTION_CAPTURE:
+        c->capture = value;
+        return -1;
     case OPTION_DUMP:
         c->dump_folder = value;
         return -1;
@@ -287,6 +295,7 @@ static int check_debugging(const command *c, FILE *err)
     const char *single = c->bisect        ? "--bisect"
                          : c->step        ? "--step"
                          : c->trace       ? "--trace"
+                         : c->capture     ? "--capture"
                          : c->dump_folder ? "--dump-buffers"
                                           : NULL;
     if (c->bounds && (c->bisect || c->step || c->examples)) {
@@ -309,6 +318,17 @@ static int check_debugging(const command *c, FILE *err)
                              "--bisect runs parts alone: give --dump-buffers to "
                              "the run itself, with --passes to end it early");
     }
+    if (c->capture && (c->reference || c->bisect || c->step || c->trace || c->watch ||
+                       c->repeat > 1 || c->warmup)) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--capture is of one run on a device: give it without --reference, "
+                             "--bisect, --step, --trace, --watch, --repeat and --warmup");
+    }
+    if (c->capture && c->bindings == VYRE_BINDINGS_ADDRESS) {
+        return vy_tool_usage(err, "vyre-run",
+                             "--capture is of shaders that reach their buffers by descriptor: give "
+                             "it without --interface address");
+    }
     if (c->trace && (c->bisect || c->step)) {
         return vy_tool_usage(err, "vyre-run", "--trace is of a plain run: give it without %s",
                              single);
@@ -316,7 +336,7 @@ static int check_debugging(const command *c, FILE *err)
     return -1;
 }
 
-static int check_command(const command *c, FILE *err)
+static int check_command(command *c, FILE *err)
 {
     bool needs_none = c->info || c->list_devices;
     if (needs_none ? c->files.count != 0 : c->files.count == 0) {
@@ -351,11 +371,14 @@ static int check_command(const command *c, FILE *err)
     if (c->examples && c->debug) {
         return vy_tool_usage(err, "vyre-run", "-g is for a single run, not --examples");
     }
-    if (c->examples && c->bindings != VYRE_BINDINGS_AUTO) {
-        return vy_tool_usage(err, "vyre-run", "--interface is for a single run, not --examples");
-    }
     if (c->examples && spec->strategy != VYRE_STRATEGY_AUTO) {
         return vy_tool_usage(err, "vyre-run", "--strategy is for a single run, not --examples");
+    }
+    if (c->capture) {
+        /* RenderDoc replays buffers by address only where a driver keeps addresses, and shows what
+         * is bound by descriptor alone; segments are dispatches of their own in replay. */
+        c->bindings = VYRE_BINDINGS_DESCRIPTOR;
+        c->spec.strategy = spec->strategy ? spec->strategy : VYRE_STRATEGY_REPLAY;
     }
     return -1;
 }
@@ -405,6 +428,7 @@ static int run_command(command *c, int count, char *const *arguments)
 
 int main(int count, char **arguments)
 {
+    vy_system_begin();
     vy_tool_catch_interrupt();
     vy_arena arena;
     vy_arena_init(&arena, NULL);

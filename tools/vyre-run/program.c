@@ -33,7 +33,13 @@ static vyre_result run_repeatedly(session *s, vyre_diag *diag)
     vyre_result result = VYRE_OK;
     for (uint64_t i = 0; i < (uint64_t)c->warmup + c->repeat && result == VYRE_OK; i++) {
         uint64_t begin = vyre_clock_ns();
-        result = vy_run_device(&s->ready, &s->data, &s->on_device, &s->outcome.report, diag);
+        result = capture_begin(&s->capture, diag);
+        if (result == VYRE_OK) {
+            result = vy_run_device(&s->ready, &s->data, &s->on_device, &s->outcome.report, diag);
+        }
+        if (result == VYRE_OK) {
+            result = capture_end(&s->capture, diag);
+        }
         trace_run(&s->trace, &s->outcome.report, begin, vyre_clock_ns());
         if (i >= c->warmup) {
             times[i - c->warmup] = s->outcome.report.wall_ns;
@@ -202,6 +208,10 @@ int run_program(command *c, FILE *out, FILE *err)
             printed = print_json(&s.outcome, out, &diag);
         } else {
             print_text(&s.outcome, out);
+            if (c->capture) {
+                fprintf(out, "capture: %s (strategy %s, buffers by descriptor)\n", c->capture,
+                        s.outcome.report.strategy);
+            }
         }
         if (printed != VYRE_OK || write_outputs(&s.outcome, &diag) != VYRE_OK ||
             (c->dump_folder && dump_buffers(&s.outcome, &diag) != VYRE_OK)) {
@@ -233,7 +243,7 @@ int run_examples(command *c, FILE *out, FILE *err)
     for (uint32_t i = 0; i < c->files.count; i++) {
         uint32_t count;
         uint32_t failures =
-            vy_examples_run(c->files.data[i], device, c->subgroup_width, err, &count);
+            vy_examples_run(c->files.data[i], device, c->bindings, c->subgroup_width, err, &count);
         uint64_t now = device ? vyre_device_validation_failures(device) : 0;
         fprintf(out, "%s: %u of %u examples pass", c->files.data[i],
                 count > failures ? count - failures : 0, count);

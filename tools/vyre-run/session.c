@@ -45,10 +45,14 @@ vyre_result session_open(session *s, vyre_diag *diag)
     if (s->device) {
         return VYRE_OK;
     }
+    vyre_result result = capture_open(&s->capture, c->capture, diag);
+    if (result != VYRE_OK) {
+        return result;
+    }
     uint64_t begin = vyre_clock_ns();
-    vyre_result result =
-        c->prints ? vy_open_device_printing(c->device, &s->lines, s->err, &s->device, diag)
-                  : vy_open_device(c->device, validation, s->err, &s->device, diag);
+    uint32_t debug = c->capture ? VYRE_DEBUG_LABELS : 0;
+    result = c->prints ? vy_open_device_printing(c->device, &s->lines, s->err, &s->device, diag)
+                       : vy_open_device_for(c->device, validation, debug, s->err, &s->device, diag);
     trace_phase(&s->trace, "open", begin);
     begin = vyre_clock_ns();
     if (result == VYRE_OK) {

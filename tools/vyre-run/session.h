@@ -3,6 +3,7 @@
 #define VYRE_RUN_SESSION_H
 
 #include "tools/common/open.h"
+#include "tools/vyre-run/capture.h"
 #include "tools/vyre-run/command.h"
 #include "tools/vyre-run/trace.h"
 
@@ -18,6 +19,7 @@ typedef struct session {
     trace trace;
     vy_progress progress;
     vy_lines lines, reference_lines; /* with --printf: the device's, the interpreter's */
+    capture capture;
 } session;
 
 /* Reads and parses the program and makes its arrays. */

@@ -1,10 +1,10 @@
 /* --step: what each segment execution of a run changed, on the device or on the interpreter. On a
  * terminal it waits behind each. The device's states are those of runs that end there. */
+#include "tools/common/system.h"
 #include "tools/vyre-run/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SHOWN_CHANGES  3u
 #define SHOWN_ELEMENTS 32u
@@ -237,7 +237,7 @@ static vyre_result step_device(stepper *t, vyre_diag *diag)
 
 vyre_result session_step(session *s, bool *out_has_quit, vyre_diag *diag)
 {
-    stepper t = {.s = s, .is_asking = isatty(STDIN_FILENO) && isatty(fileno(s->out))};
+    stepper t = {.s = s, .is_asking = vy_is_terminal(stdin) && vy_is_terminal(s->out)};
     bool is_reference = s->command->reference;
     vyre_strategy strategy = s->data.strategy;
     s->data.has_scratch = true;

@@ -1,46 +1,31 @@
 /* --watch: runs again whenever a file of the run has changed. Looks at what the files are a few
  * times a second, which works on every file system and with editors that put a new file in the old
  * one's place. */
+#include "tools/common/system.h"
 #include "tools/vyre-run/session.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-#define LOOK_NS 100000000L
+#define LOOK_NS 100000000u
 /* Whoever writes a file in pieces is through with it. */
-#define SETTLED_NS 50000000L
+#define SETTLED_NS 50000000u
 
-/* What tells one state of a file from another. */
 typedef struct file_state {
     const char *path;
-    bool is_there;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
+    vy_file_mark mark;
 } file_state;
 
 typedef VY_VEC(file_state) file_states;
 
 static file_state look_at(const char *path)
 {
-    struct stat status;
-    file_state state = {.path = path, .is_there = stat(path, &status) == 0};
-    if (state.is_there) {
-        state.device = status.st_dev;
-        state.inode = status.st_ino;
-        state.size = status.st_size;
-        state.changed = status.st_mtim;
-    }
-    return state;
+    return (file_state){.path = path, .mark = vy_path_look(path)};
 }
 
-static bool is_same(const file_state *a, const file_state *b)
+static bool is_same(const vy_file_mark *a, const vy_file_mark *b)
 {
-    return a->is_there == b->is_there && a->device == b->device && a->inode == b->inode &&
-           a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
+    return a->kind == b->kind && a->device == b->device && a->file == b->file &&
+           a->size == b->size && a->changed_s == b->changed_s && a->changed_ns == b->changed_ns;
 }
 
 /* Takes what the files are now; the first that is another than before, or NULL. */
@@ -49,7 +34,7 @@ static const char *look(file_states *files)
     const char *changed = NULL;
     for (uint32_t i = 0; i < files->count; i++) {
         file_state now = look_at(files->data[i].path);
-        changed = changed || is_same(&now, &files->data[i]) ? changed : now.path;
+        changed = changed || is_same(&now.mark, &files->data[i].mark) ? changed : now.path;
         files->data[i] = now;
     }
     return changed;
@@ -59,15 +44,9 @@ static bool are_there(const file_states *files)
 {
     bool all = true;
     for (uint32_t i = 0; i < files->count; i++) {
-        all = all && files->data[i].is_there;
+        all = all && files->data[i].mark.kind != VY_PATH_NONE;
     }
     return all;
-}
-
-static void pause_for(long ns)
-{
-    const struct timespec time = {0, ns};
-    (void)nanosleep(&time, NULL); /* an interrupt ends the process */
 }
 
 /* Until a file has changed, all are there and nothing changes any more. */
@@ -75,11 +54,11 @@ static const char *wait_for_change(file_states *files)
 {
     const char *changed = NULL;
     while (!changed) {
-        pause_for(LOOK_NS);
+        vy_pause_ns(LOOK_NS);
         changed = look(files);
     }
     do {
-        pause_for(SETTLED_NS);
+        vy_pause_ns(SETTLED_NS);
     } while (look(files) || !are_there(files));
     return changed;
 }

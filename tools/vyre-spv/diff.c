@@ -4,10 +4,10 @@
  * of other ones differs. */
 #include "tools/vyre-spv/listing.h"
 
+#include "tools/common/system.h"
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CONTEXT 3u
 /* Lines that a stretch may differ in before it counts as another one. */
@@ -577,7 +577,7 @@ static void print_summary(const comparison *c)
 static vyre_result compare_modules(const command *asked, const module *a, const module *b,
                                    FILE *out, bool *inout_differs, vyre_diag *diag)
 {
-    comparison c = {.out = out, .has_colors = isatty(fileno(out)) && !getenv("NO_COLOR")};
+    comparison c = {.out = out, .has_colors = vy_is_terminal(out) && !getenv("NO_COLOR")};
     uint32_t left = 0, came = 0;
     vy_arena_init(&c.arena, NULL);
     vyre_result result = make_listing(a, &c.a, diag);

@@ -5,6 +5,7 @@
 
 #include "codegen/kernel.h"
 #include "codegen/passes/ssa.h"
+#include "tools/common/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ static vyre_result draw_by_dot(const char *path, const vy_text *text, vyre_diag 
     result = vy_file_write(from, text->data, text->size, diag);
     if (result == VYRE_OK) {
         const char *arguments[] = {"dot", "-Tsvg", "-o", path, from, NULL};
-        int code = run_program(arguments);
+        int code = vy_program_run(arguments);
         if (code != 0) {
             result = vy_diag_set(diag, VYRE_ERROR_IO, (vy_loc){0, 0},
                                  code == 127 ? "--graph with a .svg file needs the program dot, "

@@ -2,6 +2,7 @@
 #include "tools/vyre-spv/spv.h"
 
 #include "codegen/kernel.h"
+#include "tools/common/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,7 @@ static vyre_result take_module(const command *c, const char *path, input *in, vy
     }
     vyre_result result = read_module(in->source.text, in->source.size, &in->modules[0], diag);
     if (result == VYRE_OK) {
-        const char *slash = strrchr(path, '/');
-        const char *name = slash ? slash + 1 : path;
+        const char *name = vy_path_last(path);
         size_t length = strlen(name) - (vy_path_has_suffix(name, ".spv") ? 4 : 0);
         snprintf(in->modules[0].name, sizeof in->modules[0].name, "%.*s",
                  (int)(length < 255 ? length : 255), strcmp(name, "-") ? name : "stdin");

@@ -4,11 +4,11 @@
 
 #include "codegen/kernel.h"
 #include "codegen/passes/ssa.h"
+#include "tools/common/system.h"
 #include "vyre/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifndef VYRE_VERSION_STRING
 #define VYRE_VERSION_STRING "unknown"
@@ -217,8 +217,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
 
 static bool names_folder(const char *path)
 {
-    struct stat status;
-    return path[strlen(path) - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+    return vy_is_separator(path[strlen(path) - 1]) || vy_path_look(path).kind == VY_PATH_FOLDER;
 }
 
 static format format_of_name(const char *path)
@@ -336,8 +335,9 @@ static vyre_result write_one(const command *c, const input *in, const module *m,
         if (!path) {
             return vy_diag_no_memory(diag);
         }
-        snprintf(path, size, "%s%s%s%s", c->out, c->out[strlen(c->out) - 1] == '/' ? "" : "/",
-                 m->name, format_suffix(c->format));
+        snprintf(path, size, "%s%s%s%s", c->out,
+                 vy_is_separator(c->out[strlen(c->out) - 1]) ? "" : "/", m->name,
+                 format_suffix(c->format));
     }
     vy_text text;
     vy_text_init(&text, NULL);
@@ -504,6 +504,7 @@ static int run(command *c, input *in, FILE *out, FILE *err)
 
 int main(int count, char **arguments)
 {
+    vy_system_begin();
     vy_tool_catch_interrupt();
     command c = {.segment = UINT32_MAX};
     input in = {0};

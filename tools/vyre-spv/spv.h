@@ -96,9 +96,6 @@ vyre_result validate(const module *m, vyre_target target, vyre_diag *diag);
 /* Runs the program spirv-opt -O and takes its words. Errors: IO where there is none. */
 vyre_result optimise(module *m, vyre_target target, vyre_diag *diag);
 
-/* Runs a program that lies in PATH; arguments end in NULL. Its exit code, 127: there is none such,
- * -1: it did not run to its end. */
-int run_program(const char *const *arguments);
 /* A folder of its own for temporary files, and away with it and the file in it. Errors: IO. */
 vyre_result make_folder(char *out_path, size_t size, vyre_diag *diag);
 void remove_folder(const char *path, const char *file);

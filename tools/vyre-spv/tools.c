@@ -1,12 +1,10 @@
 /* SPIRV-Tools: its library for assembly and validation, its program spirv-opt for optimisation,
  * which the library's C interface does not offer. */
+#include "tools/common/system.h"
 #include "tools/vyre-spv/spv.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #ifdef VYRE_HAVE_SPIRV_TOOLS
 #include "tools/common/validate.h"
@@ -149,38 +147,22 @@ vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
 
 /* ---- spirv-opt ------------------------------------------------------------------------------- */
 
-int run_program(const char *const *arguments)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        execvp(arguments[0], (char *const *)arguments);
-        _exit(127);
-    }
-    int status;
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
-        return -1;
-    }
-    return WEXITSTATUS(status);
-}
-
 vyre_result make_folder(char *path, size_t size, vyre_diag *diag)
 {
-    const char *base = getenv("TMPDIR");
-    int length = snprintf(path, size, "%s/vyre-spv.XXXXXX", base ? base : "/tmp");
-    if (length < 0 || (size_t)length >= size || !mkdtemp(path)) {
-        return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
-                           "no temporary folder can be made. Fix: set TMPDIR to a folder that can "
-                           "be written");
+    if (vy_folder_make_temporary("vyre-spv", path, size)) {
+        return VYRE_OK;
     }
-    return VYRE_OK;
+    return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
+                       "no temporary folder can be made. Fix: set TMPDIR to a folder that can be "
+                       "written");
 }
 
 void remove_folder(const char *path, const char *file)
 {
     char name[320];
     snprintf(name, sizeof name, "%s/%s", path, file);
-    (void)unlink(name);
-    (void)rmdir(path);
+    vy_file_remove(name);
+    vy_folder_remove(path);
 }
 
 static vyre_result run_on_files(module *m, vyre_target target, const char *from, const char *to,
@@ -198,7 +180,7 @@ static vyre_result run_on_files(module *m, vyre_target target, const char *from,
                                "-o",
                                to,
                                NULL};
-    int code = run_program(arguments);
+    int code = vy_program_run(arguments);
     if (code != 0) {
         return vy_diag_set(diag, VYRE_ERROR_IO, nowhere,
                            code == 127 ? "--opt needs the program spirv-opt, which was not found. "
@@ -238,7 +220,7 @@ vyre_result optimise(module *m, vyre_target target, vyre_diag *diag)
     snprintf(from, sizeof from, "%s/in.spv", folder);
     snprintf(to, sizeof to, "%s/out.spv", folder);
     result = run_on_files(m, target, from, to, diag);
-    (void)unlink(from);
+    vy_file_remove(from);
     remove_folder(folder, "out.spv");
     return result;
 }
