@@ -366,6 +366,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_scanner_run(vyre_scanner *scanner, vyre_sca
 VYRE_API VYRE_CHECK vyre_result vyre_scanner_submit(vyre_scanner *scanner, vyre_scan_batch *batch,
                                                     uint32_t flags, vyre_diag *diag);
 /* Waits for the scan of a batch in flight, writes what there was no room for, and gives its hits.
+ * timeout_ns 0: only looks; UINT64_MAX: no limit.
  * Errors: as vyre_scanner_run; INVALID_ARGUMENT (no scan of it by this scanner is in flight). */
 VYRE_API VYRE_CHECK vyre_result vyre_scanner_wait(vyre_scanner *scanner, vyre_scan_batch *batch,
                                                   uint64_t timeout_ns, vyre_scan_result *out_result,
