@@ -106,6 +106,7 @@ static bool compile_words(run *r)
     params.interface = r->mode->interface;
     params.target = r->mode->target;
     params.aliased = r->mode->aliased;
+    params.prints = r->mode->prints && !r->mode->whole && !r->mode->stays;
     params.debug = r->mode->debug ? VYRE_DEBUG_INFO_FULL : VYRE_DEBUG_INFO_NONE;
     params.aggregate = r->mode->joined ? VYRE_AGGREGATE_ALL : 0;
     return vyre_kernel_compile(r->program, &params, &r->kernel, &r->diag) == VYRE_OK ||

@@ -13,6 +13,7 @@ typedef struct vy_mode {
     bool aliased;   /* mine_a and mine_b are one memory */
     bool optimised; /* the words went through spirv-opt -O */
     bool debug;     /* debug information in the words */
+    bool prints;    /* printf statements in the words; not as one module of all segments */
     bool resident;  /* resident buffers, not borrowed memory */
     bool joined;    /* atomics, within subgroups: maximal reconvergence */
     bool whole;     /* as one workgroup, where the program and its grid allow it */

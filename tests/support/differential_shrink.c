@@ -240,16 +240,17 @@ static void simplify_inputs(shrinker *s)
 
 static void simplify_mode(shrinker *s)
 {
-    vy_mode tries[8];
-    for (uint32_t i = 0; i < 8; i++) {
+    vy_mode tries[9];
+    for (uint32_t i = 0; i < 9; i++) {
         tries[i] = *s->mode;
         bool changes = false;
-        bool *const flags[] = {&tries[i].optimised, &tries[i].aliased, &tries[i].debug,
-                               &tries[i].resident,  &tries[i].joined,  &tries[i].coarse};
-        if (i < 6) {
+        bool *const flags[] = {&tries[i].optimised, &tries[i].aliased,  &tries[i].debug,
+                               &tries[i].prints,    &tries[i].resident, &tries[i].joined,
+                               &tries[i].coarse};
+        if (i < 7) {
             changes = *flags[i];
             *flags[i] = false;
-        } else if (i == 6) {
+        } else if (i == 7) {
             changes = tries[i].interface != VYRE_INTERFACE_DESCRIPTOR;
             tries[i].interface = VYRE_INTERFACE_DESCRIPTOR;
         } else {
