@@ -23,8 +23,8 @@ foreach(folder IN LISTS folders)
         continue()
     endif()
     cmake_path(GET folder FILENAME name)
-    if(WIN32 AND name MATCHES "^vyre-(bench|demo)$")
-        continue() # processes and apt's lists of POSIX systems
+    if(WIN32 AND name MATCHES "^vyre-(bench|demo|scan)$")
+        continue() # processes, apt's lists and folders of POSIX systems
     endif()
     if(WIN32)
         list(APPEND sources tools/cmake/windows.rc)
