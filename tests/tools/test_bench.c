@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int setup(void **state)
 {
@@ -218,6 +219,42 @@ static void test_bench_measures_and_checks_every_group(void **state)
     check_picture("b-compile.svg");
     assert_int_equal(run_tool("vyre-bench", "step", "--quick", "--plot", "one.svg", NULL), 0);
     check_picture("one.svg");
+}
+
+/* Text and patterns of a folder; of words there are enough for the first two cases. */
+static void test_bench_scans_what_a_folder_has(void **state)
+{
+    (void)state;
+    const char *script = VYRE_SOURCE_DIR "/tools/scan-data.sh";
+    assert_int_equal(run_tool("/usr/bin/env", "bash", script, "--help", NULL), 0);
+    assert_file_has("out", "vyre-bench scan --data scan-data");
+    assert_fails(2, "usage: tools/scan-data.sh",
+                 run_tool("/usr/bin/env", "bash", script, "--size", "1", NULL));
+    assert_fails(2, "unknown argument: out.zip",
+                 run_tool("/usr/bin/env", "bash", script, "out.zip", NULL));
+    if (has_no_device()) {
+        return;
+    }
+    vy_text words;
+    vy_text_init(&words, NULL);
+    for (uint32_t i = 0; i < 40; i++) {
+        vy_text_printf(&words, "word%u\n", i);
+    }
+    (void)mkdir("data", 0777);
+    put_text("data/text", "word1 and word39\nrule of word12\n");
+    put_file("data/words", words.data, words.size);
+    vy_text_finish(&words);
+    (void)unlink("data/rules");
+    assert_fails(1, "data/rules",
+                 run_tool("vyre-bench", "scan", "--quick", "--data", "data", NULL));
+    put_text("data/rules", "rule of\n");
+    assert_int_equal(run_tool("vyre-bench", "scan", "--quick", "--data", "data", NULL), 0);
+    assert_file_has("out", "### scan: many patterns in real text");
+    assert_file_has("out", "words, patterns 32, bytes 262,144, hits ");
+    assert_file_has("out", "rules of a web firewall, patterns 1, ");
+    put_text("data/text", "");
+    assert_fails(1, "is empty. Fix: make it by tools/scan-data.sh",
+                 run_tool("vyre-bench", "scan", "--quick", "--data", "data", NULL));
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -537,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_bench_refuses_command_lines),
         cmocka_unit_test(test_bench_tells_what_fails),
         cmocka_unit_test(test_bench_measures_and_checks_every_group),
+        cmocka_unit_test(test_bench_scans_what_a_folder_has),
         cmocka_unit_test(test_step_check_counts_what_differs),
         cmocka_unit_test(test_quantiles_are_between_samples),
         cmocka_unit_test(test_series_take_turns_and_are_checked),
