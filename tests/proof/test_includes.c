@@ -18,7 +18,8 @@ typedef struct layer {
 
 #define PUBLIC "vyre/"
 static const layer layers[] = {
-    {"codegen/base", {PUBLIC "result.h", "codegen/base/"}},
+    /* The limits of printf statements, and the line that one makes, are a program's. */
+    {"codegen/base", {PUBLIC "result.h", PUBLIC "program.h", "codegen/base/"}},
     {"codegen/ir", {PUBLIC, "codegen/base/", "codegen/ir/"}},
     {"codegen/passes", {PUBLIC, "codegen/base/", "codegen/ir/", "codegen/passes/"}},
     {"codegen/interp", {PUBLIC, "codegen/base/", "codegen/ir/", "codegen/interp/"}},
