@@ -419,6 +419,29 @@ static void test_scan_refuses_command_lines(void **state)
     assert_file_has("out", "Usage: vyre-scan PATTERNS FILE...");
 }
 
+/* What comes late is scanned when the first half second is over, in many small batches. */
+static void test_scan_shows_how_far_it_is(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    char *text = malloc(SIZE);
+    assert_non_null(text);
+    for (size_t i = 0; i < SIZE; i++) {
+        text[i] = i % 64 == 63 ? '\n' : "aab"[i % 3];
+    }
+    put_file("big", text, SIZE);
+    free(text);
+    assert_int_equal(run_on_terminal(NULL, "", "/usr/bin/env", "bash", "-c",
+                                     "(cat big; sleep 1; cat big) | \"$1\" --reference "
+                                     "--batch-size 128K -c -e ab -",
+                                     "bash", VYRE_BINARY_DIR "/bin/vyre-scan", NULL),
+                     0);
+    assert_file_has("out", "\r\033[Kscan: 1.");
+    assert_file_has("out", " s so far");
+    assert_file_has("out", "\r\033[K32768\r\n"); /* the line is gone by then */
+    (void)unlink("big");
+}
+
 static void test_scan_is_interrupted(void **state)
 {
     (void)state;
@@ -443,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_scan_exits_as_the_tools_do),
         cmocka_unit_test(test_scan_reports),
         cmocka_unit_test(test_scan_refuses_command_lines),
+        cmocka_unit_test(test_scan_shows_how_far_it_is),
         cmocka_unit_test(test_scan_is_interrupted),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -167,8 +167,16 @@ static void end_load(scan_run *run, scan_load *load)
             }
         }
     } else {
+        /* On one terminal the line makes room for what is printed. */
+        if (run->out_is_terminal) {
+            vy_progress_end(&run->progress);
+        }
         print_load(run, load, &found);
-        vy_progress_show(&run->progress, (double)run->totals.bytes / 1e6, 0, "MB", false);
+        if (run->out_is_terminal) {
+            (void)fflush(run->out);
+        }
+        vy_progress_show(&run->progress, (double)run->totals.bytes / 1e6,
+                         (double)run->total_size / 1e6, "MB", run->stop);
     }
     load->piece_count = 0;
     load->size = 0;

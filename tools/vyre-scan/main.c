@@ -53,6 +53,7 @@ static vyre_result open_run(scan_run *run, vyre_diag *diag)
 {
     const command *c = run->command;
     struct stat status;
+    run->out_is_terminal = isatty(fileno(run->out));
     run->load_size = (size_t)(c->batch_size  ? c->batch_size
                               : c->reference ? reference_batch
                                              : device_batch);
@@ -157,8 +158,8 @@ static int scan(const command *c, const scan_patterns *patterns)
             scan_walk(&run);
         }
         scan_feed_end(&run);
-        scan_print_end(&run);
         vy_progress_end(&run.progress);
+        scan_print_end(&run);
         if (run.is_calibrated) {
             print_calibration(&run);
         }

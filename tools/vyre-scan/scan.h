@@ -175,6 +175,7 @@ struct scan_run {
     uint32_t load_count, at;
     size_t load_size; /* that a load is filled to */
     vy_progress progress;
+    uint64_t total_size; /* of all files; 0: not known */
     scan_totals totals;
     bool is_calibrated;
     bool has_failed; /* a file, or a check */
@@ -182,7 +183,7 @@ struct scan_run {
     bool has_json_file;
     bool stop; /* nothing more has to be read */
     int fatal; /* exit code of what cannot go on; 0: none */
-    bool out_is_file;
+    bool out_is_file, out_is_terminal;
     uint64_t out_device, out_inode;
     vyre_scan_calibration calibration;
 };

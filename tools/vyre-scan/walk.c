@@ -193,9 +193,24 @@ static void walk_operand(scan_run *run, const char *name, bool is_alone)
     }
 }
 
+/* Of all files that are named; 0 where nobody knows. */
+static uint64_t sum_sizes(const command *c)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->files.count; i++) {
+        struct stat status;
+        if (stat(c->files.data[i], &status) != 0 || !S_ISREG(status.st_mode)) {
+            return 0;
+        }
+        sum += (uint64_t)status.st_size;
+    }
+    return sum;
+}
+
 void scan_walk(scan_run *run)
 {
     const command *c = run->command;
+    run->total_size = sum_sizes(c);
     if (c->files.count == 0 && c->is_recursive) {
         struct stat status;
         int file = open(".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
