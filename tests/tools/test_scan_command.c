@@ -284,6 +284,7 @@ static void test_scan_refuses_expressions(void **state)
         {"a$b", "^ and $ are supported at the ends"},
         {"\\(a\\)\\1", "this escape is not supported"},
         {"\\<a", "borders of words and buffers are not supported"},
+        {"(a|b)*a(a|b){20}", "-e:1:1: error: the automaton of the expression would have more"},
         {"a\\", "a backslash ends the expression"},
     };
     if (!has_expressions()) {

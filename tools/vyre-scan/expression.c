@@ -28,6 +28,12 @@ typedef struct numbering {
     uint32_t count;
 } numbering;
 
+static uint32_t number_of(const numbering *n, struct state *state)
+{
+    struct state **found = bsearch(&state, n->sorted, n->count, sizeof state, compare_states);
+    return n->number[found - n->sorted];
+}
+
 static bool number_states(struct fa *fa, numbering *n)
 {
     struct state *s;
@@ -50,6 +56,132 @@ static bool number_states(struct fa *fa, numbering *n)
     }
     return true;
 }
+
+/* ---- How many states there will be ----------------------------------------------------------- */
+
+enum { MAX_SUBSETS = 32768, TABLE_SIZE = 4 * MAX_SUBSETS };
+
+/* Sets of states of which each becomes one of the deterministic automaton's. */
+typedef struct subsets {
+    uint32_t state_count, count;
+    size_t words;    /* of a set */
+    uint64_t *bits;  /* set after set */
+    uint32_t *table; /* by hash: its number, from 1 */
+    uint64_t *next;
+    struct state **states, **members;
+    bool begins[256]; /* bytes from which on transitions differ */
+} subsets;
+
+/* Adds the set unless it is there; false: that would be one too many. */
+static bool add_subset(subsets *s, const uint64_t *bits)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < s->words; i++) {
+        hash = (hash ^ bits[i]) * VY_HASH_MULTIPLIER;
+        hash ^= hash >> 32;
+    }
+    size_t at = hash % TABLE_SIZE, size = s->words * sizeof *bits;
+    while (s->table[at]) {
+        if (memcmp(s->bits + (s->table[at] - 1) * s->words, bits, size) == 0) {
+            return true;
+        }
+        at = (at + 1) % TABLE_SIZE;
+    }
+    if (s->count == MAX_SUBSETS) {
+        return false;
+    }
+    uint64_t *grown = (s->count & (s->count + 1)) == 0
+                          ? realloc(s->bits, 2 * ((size_t)s->count + 1) * size)
+                          : s->bits;
+    if (!grown) {
+        return false;
+    }
+    s->bits = grown;
+    memcpy(s->bits + s->count * s->words, bits, size);
+    s->table[at] = ++s->count;
+    return true;
+}
+
+/* The set behind that byte. */
+static bool follow(subsets *s, uint32_t member_count, unsigned byte, const numbering *n)
+{
+    bool is_any = false;
+    memset(s->next, 0, s->words * sizeof *s->next);
+    for (uint32_t m = 0; m < member_count; m++) {
+        size_t count = fa_state_num_trans(s->members[m]);
+        for (size_t i = 0; i < count; i++) {
+            struct state *to = NULL;
+            unsigned char low = 1, high = 0;
+            (void)fa_state_trans(s->members[m], i, &to, &low, &high);
+            if (low <= byte && byte <= high) {
+                uint32_t number = number_of(n, to);
+                s->next[number / 64] |= (uint64_t)1 << number % 64;
+                is_any = true;
+            }
+        }
+    }
+    return !is_any || add_subset(s, s->next);
+}
+
+static bool count_subsets(subsets *s, const numbering *n)
+{
+    bool fits = true;
+    s->next[0] = 1;
+    fits = add_subset(s, s->next);
+    for (uint32_t i = 0; fits && i < s->count; i++) {
+        uint32_t members = 0;
+        for (uint32_t k = 0; k < s->state_count; k++) {
+            if (s->bits[i * s->words + k / 64] >> k % 64 & 1) {
+                s->members[members++] = s->states[k];
+            }
+        }
+        for (unsigned byte = 0; fits && byte < 256; byte++) {
+            fits = !s->begins[byte] || follow(s, members, byte, n);
+        }
+    }
+    return fits;
+}
+
+/* Makes it deterministic and minimal, unless that has too many states on the way: libfa would go
+ * on until memory ends. */
+static bool minimize(struct fa *fa)
+{
+    numbering n = {0};
+    subsets s = {.count = 0};
+    bool fits = number_states(fa, &n);
+    s.state_count = n.count;
+    s.words = n.count / 64 + 1;
+    s.table = calloc(TABLE_SIZE, sizeof *s.table);
+    s.next = calloc(s.words, sizeof *s.next);
+    s.states = malloc(n.count * sizeof *s.states);
+    s.members = malloc(n.count * sizeof *s.members);
+    fits = fits && s.table && s.next && s.states && s.members;
+    struct state *state = fits ? fa_state_initial(fa) : NULL;
+    s.begins[0] = true;
+    for (uint32_t k = 0; state; state = fa_state_next(state), k++) {
+        s.states[k] = state;
+        for (size_t i = 0; i < fa_state_num_trans(state); i++) {
+            struct state *to;
+            unsigned char low = 0, high = 255;
+            (void)fa_state_trans(state, i, &to, &low, &high);
+            s.begins[low] = true;
+            if (high < 255) {
+                s.begins[high + 1] = true;
+            }
+        }
+    }
+    fits = fits && count_subsets(&s, &n);
+    free(s.bits);
+    free(s.table);
+    free(s.next);
+    free(s.states);
+    free(s.members);
+    free(n.sorted);
+    free(n.number);
+    return fits && fa_minimize(fa) == 0;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* States from which no accepting one is reached; backwards, until nothing changes. */
 static void find_dead(scan_automaton *a)
@@ -86,10 +218,9 @@ static void fill_automaton(struct fa *fa, const numbering *n, scan_automaton *ou
             if (fa_state_trans(state, i, &to, &low, &high) != 0) {
                 continue;
             }
-            struct state **found =
-                bsearch(&to, n->sorted, n->count, sizeof *n->sorted, compare_states);
+            uint32_t number = number_of(n, to);
             for (unsigned c = low; c <= high; c++) {
-                row[c] = n->number[found - n->sorted];
+                row[c] = number;
             }
         }
     }
@@ -158,14 +289,23 @@ typedef struct languages {
     struct fa *whole, *nothing, *rest, *prefix, *search;
 } languages;
 
+static vyre_result refuse(vyre_diag *diag)
+{
+    return vy_diag_set(
+        diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){1, 1},
+        "the automaton of the expression would have more than %u states, or there is no "
+        "memory for it. Fix: "
+        "repeat less, or give several expressions that each say less",
+        (unsigned)MAX_SUBSETS);
+}
+
 static vyre_result build(vy_arena *arena, const vy_text *text, bool finds_lines, scan_branch *out,
                          languages *l, vyre_diag *diag)
 {
     l->whole = compile(text);
     l->nothing = fa_make_basic(FA_EPSILON);
-    if (!l->whole || !l->nothing || fa_minimize(l->whole) != 0) {
-        return vy_diag_set(diag, VYRE_ERROR_OUT_OF_HOST_MEMORY, (vy_loc){0, 0},
-                           "no automaton can be made of the expression. Fix: give a simpler one");
+    if (!l->whole || !l->nothing || !minimize(l->whole)) {
+        return refuse(diag);
     }
     vyre_result result = take_automaton(arena, l->whole, &out->anchored, diag);
     out->is_nullable = fa_state_is_accepting(fa_state_initial(l->whole));
@@ -179,8 +319,8 @@ static vyre_result build(vy_arena *arena, const vy_text *text, bool finds_lines,
         return VYRE_OK;
     }
     l->search = fa_concat(l->prefix, l->rest);
-    if (!l->search || fa_minimize(l->search) != 0) {
-        return vy_diag_no_memory(diag);
+    if (!l->search || !minimize(l->search)) {
+        return refuse(diag);
     }
     return take_automaton(arena, l->search, &out->search, diag);
 }
