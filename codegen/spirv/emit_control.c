@@ -293,6 +293,48 @@ static bool has_reference(const vy_emitter *emitter, const vy_ins *ins)
     }
 }
 
+/* What gives no value; whether it is that. */
+static bool emit_effect(vy_emitter *emitter, const vy_ins *ins)
+{
+    switch ((int)ins->op) {
+    case VY_SSA_STORE_WIDE:
+        vy_emit_store_wide(emitter, ins);
+        return true;
+    case VY_SSA_STORE:
+        vy_emit_store(emitter, ins);
+        return true;
+    case VY_SSA_BARRIER:
+        vy_emit_barrier(emitter);
+        return true;
+    case VY_SSA_GROUP_BEGIN:
+        vy_emit_group_begin(emitter, ins);
+        return true;
+    case VY_SSA_STAGE:
+        vy_emit_stage(emitter, ins);
+        return true;
+    case VY_SSA_UNSTAGE:
+        vy_emit_unstage(emitter, ins);
+        return true;
+    case VY_SSA_ARRAY_ZERO:
+        vy_emit_array_zero(emitter, ins);
+        return true;
+    case VY_SSA_ARRAY_STORE:
+        vy_emit_array_store(emitter, ins);
+        return true;
+    case VY_SSA_SPILL_STORE:
+        vy_emit_spill_store(emitter, ins);
+        return true;
+    case VY_SSA_RECORD:
+        emit_record(emitter, ins);
+        return true;
+    case VY_SSA_PRINT:
+        vy_emit_print(emitter, ins);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
 {
     switch ((int)ins->op) {
@@ -324,9 +366,6 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_rank(emitter, ins);
     case VY_SSA_PACK:
         return vy_emit_pack(emitter, ins);
-    case VY_SSA_STORE_WIDE:
-        vy_emit_store_wide(emitter, ins);
-        return 0;
     case VY_SSA_ATOMIC:
         return vy_emit_atomic(emitter, ins);
     case VY_SSA_ARRAY_LOAD:
@@ -343,38 +382,11 @@ static uint32_t emit_value(vy_emitter *emitter, const vy_ins *ins)
         return vy_emit_compose(emitter, ins);
     case VY_SSA_SUBGROUP:
         return vy_emit_subgroup(emitter, ins);
-    case VY_SSA_STORE:
-        vy_emit_store(emitter, ins);
-        return 0;
-    case VY_SSA_BARRIER:
-        vy_emit_barrier(emitter);
-        return 0;
-    case VY_SSA_GROUP_BEGIN:
-        vy_emit_group_begin(emitter, ins);
-        return 0;
-    case VY_SSA_STAGE:
-        vy_emit_stage(emitter, ins);
-        return 0;
-    case VY_SSA_UNSTAGE:
-        vy_emit_unstage(emitter, ins);
-        return 0;
-    case VY_SSA_ARRAY_ZERO:
-        vy_emit_array_zero(emitter, ins);
-        return 0;
-    case VY_SSA_ARRAY_STORE:
-        vy_emit_array_store(emitter, ins);
-        return 0;
-    case VY_SSA_SPILL_STORE:
-        vy_emit_spill_store(emitter, ins);
-        return 0;
-    case VY_SSA_RECORD:
-        emit_record(emitter, ins);
-        return 0;
-    case VY_SSA_PRINT:
-        vy_emit_print(emitter, ins);
-        return 0;
     default:
         break;
+    }
+    if (emit_effect(emitter, ins)) {
+        return 0;
     }
     if (ins->op == VYRE_OP_NONE || ins->op == VYRE_OP_VARIABLE || ins->op == VYRE_OP_ELEMENT ||
         ins->op == VYRE_OP_CALL || ins->op >= VYRE_OP_COUNT) {
