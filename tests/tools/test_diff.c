@@ -76,6 +76,9 @@ static void test_programs_of_other_names_are_the_same(void **state)
     assert_int_equal(run_tool("vyre-spv", "a.vyre", "-g", "-o", "full.spv", NULL), 0);
     assert_int_equal(run_tool("vyre-spv", "a.vyre", "-o", "a.vyk", NULL), 0);
     static const char *const all[] = {"a.vyre", "plain.spv", "lines.spv", "full.spv", "a.vyk"};
+    /* Options of programs leave modules alone. */
+    assert_int_equal(run_tool("vyre-spv", "--diff", "full.spv", "a.vyre", "--printf", "-g", NULL),
+                     0);
     for (size_t i = 0; i < VY_COUNT_OF(all); i++) {
         for (size_t k = 0; k < VY_COUNT_OF(all); k++) {
             expect_same(all[i], all[k]);
@@ -133,6 +136,8 @@ static void test_what_came_is_told_and_counted(void **state)
     assert_non_null(strstr(text, "-OpStore "));
     assert_in_range(count_lines(text, '-'), 1, 3);
     assert_in_range(count_lines(text, '+'), 3, 5);
+    const char *shift = strstr(text, " = OpShiftLeftLogical ");
+    assert_int_equal(shift[-1], '\''); /* no value of the first has that number */
     assert_non_null(strstr(text, "\nsums.seg0: "));
     assert_non_null(strstr(text, "\n  words                    "));
     free(text);

@@ -349,7 +349,8 @@ static void end_line(const comparison *c)
     fprintf(c->out, c->has_colors ? "\033[m\n" : "\n");
 }
 
-/* Values that both have are named as in the first. */
+/* Values that both have are named as in the first; of others a number has a sign, so that it is not
+ * taken for one of the first. */
 static void print_token(const comparison *c, const listing *l, const token *t)
 {
     const token *shown = t;
@@ -358,6 +359,10 @@ static void print_token(const comparison *c, const listing *l, const token *t)
         shown = other ? &c->a.names[other] : &l->names[t->id];
     }
     fprintf(c->out, "%.*s", (int)shown->length, shown->text);
+    if (t->id && l == &c->b && !l->pairs[t->id] && shown->length > 1 && shown->text[1] >= '0' &&
+        shown->text[1] <= '9') {
+        fputc('\'', c->out);
+    }
 }
 
 static void print_decorations(const comparison *c, const listing *l, uint32_t id)

@@ -72,8 +72,10 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 
 static vyre_result take_module(const command *c, const char *path, input *in, vyre_diag *diag)
 {
-    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->debug ||
-        c->coarse || c->prints || c->graph) {
+    /* Of two that are compared these options are the other one's, if it is a program. */
+    bool is_of_program = !c->diff && (c->debug || c->coarse || c->prints);
+    if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->graph ||
+        is_of_program) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "this file is SPIR-V already. Fix: leave out --format text or kernel, "
                            "--dump-after, -g, --coarse, --printf and --graph, which need a "
