@@ -360,20 +360,17 @@ static void stmt_jump(vy_gen *g)
         vy_gen_expr(g, T_BOOL, 3);
         vy_gen_put(g, " { return }");
         g->returned = true;
-    } else if (vy_gen_chance(g, 40)) {
-        vy_gen_mark(g, "printf");
-        vy_gen_put(g, "if ");
-        vy_gen_expr(g, T_BOOL, 1);
-        vy_gen_put(g, " { printf(\"%u of %08x\", ");
-        vy_gen_expr(g, T_U32, 0);
-        vy_gen_put(g, ", ");
-        vy_gen_expr(g, T_U32, 0);
-        vy_gen_put(g, ") }");
     } else {
         vy_gen_mark(g, "trap");
         vy_gen_put(g, "if ");
         vy_gen_expr(g, T_BOOL, 3);
-        vy_gen_printf(g, " { trap(%u) }", vy_gen_below(g, 1000));
+        uint32_t code = vy_gen_below(g, 1000);
+        vy_gen_printf(g, " { trap(%u)", code);
+        if (code % 3 == 0) { /* of numbers that are there: other programs stay as they were */
+            vy_gen_mark(g, "printf");
+            vy_gen_printf(g, " printf(\"%%u of %%08x, %%d\", gid.x, %s, %u)", g->here, code);
+        }
+        vy_gen_put(g, " }");
     }
 }
 
