@@ -219,4 +219,6 @@ planted(buffer.h "uint64_t *out_size, vyre_diag *diag" "uint32_t *out_size, vyre
     "function vyre_buffer_query_size was ")
 planted(buffer.h "vyre_buffer_params_init" "vyre_buffer_params_start" "inline vyre_buffer_params_init is gone")
 planted(dispatch.h "uint64_t vyre_clock_ns" "uint64_t vyre_clock" "function vyre_clock_ns is gone" clock_ns)
+planted(scan.h "vyre_scan_default_candidates[7]" "vyre_scan_default_candidates[8]"
+    "data vyre_scan_default_candidates was const uint32_t<7>; it is const uint32_t<8>")
 message(STATUS "planted faults are found")
