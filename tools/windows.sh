@@ -156,14 +156,14 @@ other=$(printf '%s\n' "$exports" | grep -v '^vyre_' || true)
 in_archive=$(x86_64-w64-mingw32-nm -g --defined-only build/windows/lib/libvyre-vk.a | awk 'NF == 3 { print $3 }')
 [ "$(printf '%s\n' "$exports" | sort)" = "$(printf '%s\n' "$in_archive" | sort)" ] ||
     fail "libvyre-vk.dll and libvyre-vk.a show different symbols"
-[ "$(grep -c '^function ' docs/abi.txt)" = "$shown" ] ||
-    fail "libvyre-vk.dll has $shown functions, docs/abi.txt others"
+[ "$(grep -cE '^(function|data) ' docs/abi.txt)" = "$shown" ] ||
+    fail "libvyre-vk.dll shows $shown names, docs/abi.txt has others"
 for file in libvyre-vk.dll vyre-run.exe vyre-spv.exe; do
     needed=$(x86_64-w64-mingw32-objdump -p "$bin/$file" | sed -n 's/^.*DLL Name: //p' |
         grep -viE '^(kernel32|msvcrt)\.dll$' || true)
     [ -z "$needed" ] || fail "$file needs $needed"
 done
-printf '%s functions, all vyre_*; KERNEL32 and msvcrt are needed\n' "$shown"
+printf '%s names, all vyre_*; KERNEL32 and msvcrt are needed\n' "$shown"
 
 say "install, and a user of it"
 prefix=$root/build/windows/prefix

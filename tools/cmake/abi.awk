@@ -5,6 +5,7 @@
 #     value NAME: NUMBER, of ENUM
 #     typedef NAME: TYPE
 #     function NAME: RESULT (PARAMETERS)     of variables that are named abi_NAME and point to it
+#     data NAME: TYPE                        likewise
 # In: prefix, with which the names of ours begin.
 
 # An entry of the tree: its place is its name here.
@@ -138,7 +139,8 @@ END {
         } else if (tag[t] == "typedef" && is_ours(name[t]) && name[type[t]] != name[t]) {
             printf "typedef %s: %s\n", name[t], get_type(type[t])
         } else if (tag[t] == "variable" && index(name[t], "abi_" prefix) == 1) {
-            printf "function %s: %s\n", substr(name[t], 5), get_type(type[type[t]])
+            printf "%s %s: %s\n", tag[type[type[t]]] == "subroutine_type" ? "function" : "data", \
+                substr(name[t], 5), get_type(type[type[t]])
         }
     }
 }
