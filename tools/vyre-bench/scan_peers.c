@@ -75,7 +75,10 @@ static void add_hyperscan(scan_work *w, bench_case *c, uint32_t threads, const c
         return;
     }
     *s = (hyperscan_state){.work = w, .threads = threads};
-    if (create_hyperscan(s, diag) != VYRE_OK) {
+    uint64_t begin = bench_now_ns();
+    vyre_result created = create_hyperscan(s, diag);
+    double ms = (double)(bench_now_ns() - begin) / 1e6;
+    if (created != VYRE_OK) {
         bench_series_leave_out(c, "hyperscan", way, diag->message);
         vy_diag_clear(diag);
         return;
@@ -83,8 +86,8 @@ static void add_hyperscan(scan_work *w, bench_case *c, uint32_t threads, const c
     w->hyperscans[w->hyperscan_count++] = s->peer;
     bench_series *series =
         bench_series_add(c, "hyperscan", way, sample_hyperscan, check_hyperscan, s);
-    snprintf(series->note, sizeof series->note, "Hyperscan %.20s, %u thread%s",
-             peer_hyperscan_version(), threads, threads == 1 ? "" : "s");
+    snprintf(series->note, sizeof series->note, "Hyperscan %.20s, %u thread%s, compiled in %.0f ms",
+             peer_hyperscan_version(), threads, threads == 1 ? "" : "s", ms);
 }
 
 /* ---- grep ------------------------------------------------------------------------------------ */

@@ -4,7 +4,7 @@
 
 #include "tools/vyre-bench/scan.h"
 
-enum { SCAN_PARTS = 8, SCAN_BATCHES = 3, SCAN_SAMPLES = 512 };
+enum { SCAN_PARTS = 8, SCAN_BATCHES = 3, SCAN_SAMPLES = 512, SCAN_THREADS = 8 };
 
 typedef struct scan_work {
     bench *bench;
@@ -15,7 +15,9 @@ typedef struct scan_work {
     vyre_catalogue_info info;
     vyre_scanner *scanner;
     vyre_scan_batch *whole;                 /* the text, which stays on the device */
+    vyre_scan_batch *threaded;              /* the text, copied by SCAN_THREADS */
     vyre_scan_batch *batches[SCAN_BATCHES]; /* parts of it */
+    double compile_ms;                      /* of the catalogue */
     scan_digest wanted;                     /* what the processor finds */
     uint64_t lines;                         /* with a hit */
     scan_digest found;                      /* of the last sample of the library */
