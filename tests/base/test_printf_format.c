@@ -121,6 +121,10 @@ static void test_integers_are_those_of_c(void **state)
                  v);
         assert_string_equal(write_words("%u|%x|%X|%o|%#x|%#o|%#X|%08x|%#10x", nine, 9), want);
         snprintf(want, sizeof want, "%#012x|%-#12x|%#.6x|%.0o|%#.0o|%-12u.", v, v, v, v, v, v);
+        if (v == 0) {
+            /* MinGW's leaves the one 0 out that C wants of %#.0o. */
+            snprintf(want, sizeof want, "%#012x|%-#12x|%#.6x||0|%-12u.", v, v, v, v);
+        }
         assert_string_equal(write_words("%#012x|%-#12x|%#.6x|%.0o|%#.0o|%-12u.", nine, 6), want);
     }
 }
