@@ -138,6 +138,22 @@ static void test_many_patterns_need_wide_tables(void **state)
     vyre_catalogue_destroy(&catalogue);
 }
 
+/* What the report says of as many workgroups as were asked for, or fewer where there is less to do.
+ */
+static void check_occupancy(const vyre_scan_report *r, uint32_t worker_groups)
+{
+    uint64_t tiles = (r->segment_count + 127) / 128, groups = 1;
+    while (groups < tiles && groups < worker_groups) {
+        groups *= 2;
+    }
+    groups = groups < worker_groups ? groups : worker_groups;
+    uint64_t bps = r->done_count * 10000 / (groups * 128);
+    assert_int_equal(r->occupancy_bps, bps < 10000 ? bps : 10000);
+    assert_int_equal(r->claimed_count, tiles);
+    assert_int_equal(r->queue_length, r->segment_count);
+    assert_int_equal(r->waits, 1 + (r->hit_count > 4096));
+}
+
 static void test_random_scans_find_what_the_processor_finds(void **state)
 {
     (void)state;
@@ -162,7 +178,10 @@ static void test_random_scans_find_what_the_processor_finds(void **state)
         scan_add_all(batch, &files);
         scan_check(scanner, batch, catalogue, files.files, files.count);
         /* Twice the same. */
-        scan_check(scanner, batch, catalogue, files.files, files.count);
+        vyre_scan_report r = scan_check(scanner, batch, catalogue, files.files, files.count);
+        if (scan_device && params.worker_groups && r.segment_count) {
+            check_occupancy(&r, params.worker_groups);
+        }
         vyre_scanner_destroy(&scanner);
         vyre_scan_batch_destroy(&batch);
         scan_free_files(&files);

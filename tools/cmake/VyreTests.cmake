@@ -254,6 +254,16 @@ if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE AND UNIX AND N
     set_tests_properties(sdk PROPERTIES LABELS install TIMEOUT 900 COST 40)
 endif()
 
+if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
+    add_test(NAME scan-switch
+        COMMAND ${CMAKE_COMMAND} -DBINARY_DIR=${PROJECT_BINARY_DIR}
+            -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+            -DCXX_COMPILER=${CMAKE_CXX_COMPILER} -DGENERATOR=${CMAKE_GENERATOR}
+            -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} "-DDEPS_DIR=${VYRE_DEPS_DIR}"
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-scan-switch.cmake)
+    set_tests_properties(scan-switch PROPERTIES LABELS install TIMEOUT 300)
+endif()
+
 # An install into a prefix of its own, and users of it.
 if(vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE_SANITIZE)
     add_test(NAME install

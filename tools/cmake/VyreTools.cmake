@@ -26,6 +26,9 @@ foreach(folder IN LISTS folders)
     if(WIN32 AND name MATCHES "^vyre-(bench|demo|scan)$")
         continue() # processes, apt's lists and folders of POSIX systems
     endif()
+    if(NOT VYRE_BUILD_SCAN AND name MATCHES "^vyre-(bench|scan)$")
+        continue() # both scan
+    endif()
     if(WIN32)
         list(APPEND sources tools/cmake/windows.rc)
     endif()
