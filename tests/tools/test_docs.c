@@ -1,6 +1,8 @@
 /* The documents: docs/renderer.md's C++ blocks are one program, built against an installed copy and
- * run; what docs/scan.md shows is run; links lead somewhere; names of the library's exist. */
+ * run; what docs/scan.md shows is run, and so are the other pages' commands, programs and C; links
+ * lead somewhere; names of the library's exist. */
 #include "tests/tools/support.h"
+#include "vyre/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -197,6 +199,206 @@ static void test_docs_scan_is_run(void **state)
     free(document);
 }
 
+/* ---- Programs, commands and C of the other pages -----------------------------------------------
+ */
+
+static void must_parse(const char *text, const char *document)
+{
+    vyre_program *program = NULL;
+    vyre_diag diag;
+    if (vyre_program_parse(text, strlen(text), document, NULL, &program, &diag) != VYRE_OK) {
+        fail_msg("%s:%u: %s, in\n%s", document, (unsigned)diag.line, diag.message, text);
+    }
+    vyre_program_destroy(&program);
+}
+
+/* Blocks without a language are programs where they begin as such. */
+static uint32_t parse_programs(const char *name)
+{
+    char *document = get_document(name);
+    uint32_t count = 0;
+    for (char *at = document; (at = strstr(at, "\n```")) != NULL;) {
+        char *begin = at + 4, *end = strstr(begin, "\n```");
+        assert_non_null(end);
+        at = end + 4;
+        if (*begin != '\n') {
+            continue;
+        }
+        *end = 0;
+        if (strstr(begin, "\nprogram ") && strstr(begin, "\nkernel {")) {
+            must_parse(begin + 1, name);
+            count++;
+        }
+        *end = '\n';
+    }
+    free(document);
+    return count;
+}
+
+static void test_docs_programs_are_right(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_programs("README.md"), 1);
+    assert_true(parse_programs("docs/language.md") >= 4);
+    /* Statements alone, of buffers and params that the text beside them names. */
+    char *document = get_document("docs/performance.md"), *body = join_blocks(document, "", 0);
+    vy_text program;
+    vy_text_init(&program, NULL);
+    vy_text_printf(&program,
+                   "program appends\nworkgroup 64\nin x : u32[]\nout y : u32[len(x)]\n"
+                   "inout count : u32[1]\nparam mask : u32\nparam want : u32\n"
+                   "kernel {\n%s}\n",
+                   body);
+    assert_non_null(strstr(body, "atomic_add(count[0], 1)"));
+    must_parse(program.data, "docs/performance.md");
+    vy_text_finish(&program);
+    free(body);
+    free(document);
+}
+
+/* Lines of the tools', with those that go on behind a backslash. */
+static void take_commands(vy_text *script, const char *document)
+{
+    bool goes_on = false;
+    for (const char *at = document; *at;) {
+        const char *end = strchr(at, '\n');
+        size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
+        bool is_command = strncmp(at, "build/bin/vyre-", 15) == 0 || strncmp(at, "vyre-", 5) == 0;
+        if (is_command || goes_on) {
+            vy_text_append(script, at, length);
+            goes_on = length > 1 && at[length - 2] == '\\';
+        }
+        at += length;
+    }
+}
+
+static void run_commands(const char *name, const char *language, uint32_t at_least)
+{
+    char *document = get_document(name), *blocks = join_blocks(document, language, 0);
+    vy_text script;
+    uint32_t count = 0;
+    vy_text_init(&script, NULL);
+    take_commands(&script, blocks);
+    assert_non_null(script.data);
+    for (const char *at = script.data; (at = strchr(at, '\n')) != NULL; at++) {
+        count++;
+    }
+    assert_true(count >= at_least);
+    put_text("script", script.data);
+    char *shell[] = {"bash",
+                     "-c",
+                     "mkdir -p build; ln -sfn \"$1\" build/bin; ln -sfn \"$2\" shaders\n"
+                     "cp shaders/scan.vyre .; PATH=$1:$PATH; set -e; . ./script",
+                     "bash",
+                     VYRE_BINARY_DIR "/bin",
+                     VYRE_SOURCE_DIR "/shaders",
+                     NULL};
+    must_run(shell);
+    vy_text_finish(&script);
+    free(blocks);
+    free(document);
+}
+
+static void test_docs_commands_are_run(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    enter_folder("docs-commands");
+    run_commands("README.md", "sh", 5);
+    run_commands("docs/engine.md", "", 4);
+}
+
+static void compile_c(const char *source, const char *program)
+{
+    char *compile[] = {DOCS_CC,
+                       "-std=c11",
+                       "-Wall",
+                       "-Wextra",
+                       "-Werror",
+                       "-Wno-unused-result",
+                       "-Iprefix/include",
+                       "-I.",
+                       (char *)(uintptr_t)source,
+                       "-o",
+                       (char *)(uintptr_t)program,
+                       "-Lprefix/" DOCS_LIBDIR,
+                       "-lvyre-vk",
+                       "-Wl,-rpath,$ORIGIN/prefix/" DOCS_LIBDIR,
+                       DOCS_SANITIZE,
+                       NULL};
+    must_run(compile);
+}
+
+/* docs/megakernel.md's example, with what it takes for granted around it. */
+static void write_megakernel(void)
+{
+    char *document = get_document("docs/megakernel.md"), *block = join_blocks(document, "c", 0);
+    char *params = strstr(block, "vyre_dispatcher_params params;");
+    assert_non_null(params);
+    vy_text source;
+    vy_text_init(&source, NULL);
+    vy_text_printf(&source,
+                   "#include <stdio.h>\n#include <vyre/vyre.h>\nint main(void)\n{\n"
+                   "vyre_device *device = NULL;\nvyre_program *program = NULL;\n"
+                   "vyre_dispatcher *dispatcher = NULL;\nvyre_buffer data = {0};\n"
+                   "vyre_buffer_params sizes = {.struct_size = sizeof sizes, .size = 32};\n"
+                   "vyre_diag diag;\nuint32_t words[8] = {0};\n"
+                   "vyre_device_create(NULL, &device, &diag);\n"
+                   "vyre_buffer_create(device, &sizes, &data, &diag);\n"
+                   "vyre_binding binding = {.kind = VYRE_BINDING_RESIDENT, .buffer = data, "
+                   ".count = VYRE_COUNT_DECLARED};\n%.*s\n"
+                   "vyre_program_parse(text, sizeof text - 1, NULL, NULL, &program, &diag);\n%s",
+                   (int)(params - block), block, params);
+    vy_text_printf(&source,
+                   "vyre_buffer_download(device, data, 0, words, sizeof words, &diag);\n"
+                   "printf(\"%%u %%u %%u\\n\", words[3], words[4], words[5]);\n"
+                   "vyre_dispatcher_destroy(&dispatcher);\nvyre_program_destroy(&program);\n"
+                   "vyre_device_destroy(&device);\nreturn 0;\n}\n");
+    put_text("megakernel.c", source.data);
+    vy_text_finish(&source);
+    free(block);
+    free(document);
+}
+
+static void test_docs_c_is_compiled_and_run(void **state)
+{
+    (void)state;
+    enter_folder("docs-c");
+    install_library();
+    write_megakernel();
+    compile_c("megakernel.c", "megakernel");
+    if (!has_no_device()) {
+        char *program[] = {"./megakernel", NULL};
+        must_run(program);
+        assert_file_has("out", "10 0 20\n");
+    }
+    /* docs/engine.md's, of a kernel that vyre_add_kernel compiled. */
+    char *document = get_document("docs/engine.md"), *block = join_blocks(document, "c", 0);
+    char *code = strstr(block, "\n");
+    assert_non_null(code);
+    vy_text source;
+    vy_text_init(&source, NULL);
+    vy_text_printf(&source,
+                   "%.*s\n#include <vyre/vyre.h>\nint main(void)\n{\nvyre_device *device = NULL;\n"
+                   "vyre_kernel *kernel = NULL;\nvyre_diag diag;\nvyre_result result;\n"
+                   "if (vyre_device_create(NULL, &device, &diag)) { return 1; }\n%s\n"
+                   "vyre_device_destroy(&device);\nreturn result == VYRE_ERROR_IO ? 0 : 1;\n}\n",
+                   (int)(code - block), block, code);
+    put_text("mine.h", "#include <stddef.h>\nstatic const unsigned char mine[] = {0};\n"
+                       "static const size_t mine_size = 1;\n");
+    put_text("engine.c", source.data);
+    compile_c("engine.c", "engine");
+    if (!has_no_device()) {
+        char *program[] = {"./engine", NULL};
+        must_run(program); /* the byte is no kernel file */
+    }
+    vy_text_finish(&source);
+    free(block);
+    free(document);
+}
+
 static const char *const documents[] = {
     "README.md",         "docs/engine.md",     "docs/language.md",        "docs/measurements.md",
     "docs/renderer.md",  "docs/scan.md",       "docs/spirv-interface.md", "docs/passes.md",
@@ -363,6 +565,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_docs_renderer_is_a_program_that_runs),
         cmocka_unit_test(test_docs_scan_is_run),
+        cmocka_unit_test(test_docs_programs_are_right),
+        cmocka_unit_test(test_docs_commands_are_run),
+        cmocka_unit_test(test_docs_c_is_compiled_and_run),
         cmocka_unit_test(test_docs_links_lead_somewhere),
         cmocka_unit_test(test_docs_name_what_there_is),
         cmocka_unit_test(test_docs_compare_by_measured_figures),
