@@ -73,6 +73,7 @@ typedef enum vyre_rejection_reason {
     VYRE_REJECTION_COUNT
 } vyre_rejection_reason;
 
+/* A pattern that was not taken. */
 typedef struct vyre_rejection {
     uint32_t rule;
     vyre_rejection_reason reason;
@@ -89,6 +90,7 @@ typedef enum vyre_grouping {
     VYRE_GROUPING_PER_RULE  /* an automaton for each pattern; equal ones are one */
 } vyre_grouping;
 
+/* What vyre_catalogue_create makes. */
 typedef struct vyre_catalogue_params {
     uint32_t struct_size;
     const vyre_allocator *allocator; /* kept */
@@ -124,6 +126,7 @@ VYRE_API void vyre_catalogue_destroy(vyre_catalogue **catalogue);
 
 #define VYRE_OVERLAP_NONE UINT32_MAX /* no number of bytes is enough */
 
+/* What came of the patterns. */
 typedef struct vyre_catalogue_info {
     uint32_t rule_count;      /* patterns given */
     uint32_t rejection_count; /* of these not taken */
@@ -139,6 +142,7 @@ typedef struct vyre_catalogue_info {
     uint32_t overlap;
     uint64_t fingerprint; /* of all tables: equal ones find the same */
 } vyre_catalogue_info;
+/* Fills in all of it. */
 VYRE_API void vyre_catalogue_get_info(const vyre_catalogue *catalogue,
                                       vyre_catalogue_info *out_info);
 /* The rejection of that number, in the order of rules; the number is below the count. */
@@ -181,6 +185,7 @@ typedef enum vyre_scan_memory {
     VYRE_SCAN_MEMORY_HOST    /* the host's, which the device reads over the bus as it scans */
 } vyre_scan_memory;
 
+/* What vyre_scan_batch_create makes. */
 typedef struct vyre_scan_batch_params {
     uint32_t struct_size;
     const vyre_allocator *allocator; /* kept */
@@ -256,6 +261,7 @@ VYRE_API VYRE_CHECK vyre_result vyre_scan_batch_refresh(vyre_scan_batch *batch,
                                                         vyre_scan_refresh_report *out_report,
                                                         vyre_diag *diag);
 
+/* What a batch has. */
 typedef struct vyre_scan_batch_info {
     uint32_t file_count;
     uint64_t size, capacity; /* bytes of the files; that there is room for */
@@ -263,6 +269,7 @@ typedef struct vyre_scan_batch_info {
     uint64_t device_size; /* bytes of all its buffers */
     int is_mapped;        /* files are written where the device reads them; else they are copied */
 } vyre_scan_batch_info;
+/* Fills in all of it. */
 VYRE_API void vyre_scan_batch_get_info(const vyre_scan_batch *batch,
                                        vyre_scan_batch_info *out_info);
 /* The words of a file; its number is below the count. */
@@ -286,6 +293,7 @@ typedef enum vyre_scan_staging {
     VYRE_SCAN_STAGING_DIRECT  /* each invocation reads its own segment */
 } vyre_scan_staging;
 
+/* What vyre_scanner_create makes. */
 typedef struct vyre_scanner_params {
     uint32_t struct_size;
     const vyre_allocator *allocator; /* kept */
@@ -387,6 +395,7 @@ typedef struct vyre_scan_measurement {
 /* 4096, 2048, 1024, 512, 256, 128, 64. */
 VYRE_API extern const uint32_t vyre_scan_default_candidates[7];
 
+/* What is measured. */
 typedef struct vyre_scan_calibration_params {
     uint32_t struct_size;
     const uint32_t *candidates; /* lengths in bytes; NULL: vyre_scan_default_candidates */
@@ -395,6 +404,7 @@ typedef struct vyre_scan_calibration_params {
     uint64_t timeout_ns;        /* of a run: one that takes longer is not complete; 0: 30 s */
 } vyre_scan_calibration_params;
 
+/* What was measured, and what is used from then on. */
 typedef struct vyre_scan_calibration {
     uint32_t segment_size; /* the fastest; of equally fast ones the longest */
     vyre_scan_staging staging;
@@ -429,6 +439,7 @@ typedef struct vyre_scan_evidence_request {
     uint64_t digest, reference_digest; /* of all matches, and of those of another way */
 } vyre_scan_evidence_request;
 
+/* What follows from it. */
 typedef struct vyre_scan_evidence {
     uint32_t schema;             /* VYRE_SCAN_EVIDENCE_SCHEMA */
     uint64_t segments, encoders; /* chunk_count / chunks_per_encoder, rounded up */

@@ -58,7 +58,7 @@ static void test_spv_refuses_coarse_kernel_files(void **state)
     assert_fails(2, text, run_tool("vyre-spv", "map.vyre", "--coarse", "--format", "kernel", NULL));
     assert_fails(2, text, run_tool("vyre-spv", "map.vyre", "--coarse", "-o", "map.vyk", NULL));
     assert_int_equal(run_tool("vyre-spv", "map.vyre", "-o", "map.spv", NULL), 0);
-    assert_fails(1, "--coarse and --graph, which need a program",
+    assert_fails(1, "--coarse, --printf and --graph, which need a program",
                  run_tool("vyre-spv", "map.spv", "--coarse", NULL));
 }
 
