@@ -150,6 +150,7 @@ static vyre_result make_room(vyre_scan_batch *b, uint64_t size, vyre_diag *diag)
     vyre_result code = b->device ? grow_device(b, capacity, diag) : grow_host(b, capacity, diag);
     if (code == VYRE_ERROR_DEVICE_OUT_OF_MEMORY && capacity > needed) {
         capacity = needed;
+        vy_diag_clear(diag);
         code = grow_device(b, capacity, diag);
     }
     b->capacity = code == VYRE_OK ? capacity : b->capacity;

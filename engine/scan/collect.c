@@ -77,7 +77,7 @@ static void add_report(const vyre_scanner *s, vyre_scan_batch *b, const vy_scan_
     r->claimed_count += claimed < tiles ? claimed : tiles;
     r->done_count += part->words[VYRE_SCAN_DONE_COUNT];
     r->hit_count += part->total;
-    r->read_back_size += VYRE_SCAN_WORDS * sizeof(uint32_t);
+    r->read_back_size += part->report.download_size;
     uint64_t lanes = (uint64_t)part->groups * s->workgroup;
     uint64_t bps = (uint64_t)part->words[VYRE_SCAN_DONE_COUNT] * 10000 / lanes;
     r->occupancy_bps = bps > 10000 ? 10000 : (uint32_t)bps;
@@ -94,6 +94,7 @@ static vyre_result copy_hits(vyre_scan_batch *b, const vy_scan_part *part, uint6
 {
     const uint64_t size = (uint64_t)count * sizeof(vyre_hit);
     const uint64_t to = first * sizeof(vyre_hit);
+    b->report.read_back_size += size;
     if (!b->hits_buffer.bits) {
         return vyre_buffer_download(b->device, part->hits, 0, b->hits + first, size, diag);
     }
@@ -195,7 +196,6 @@ static vyre_result fetch_all(vyre_scanner *s, vyre_scan_batch *b, vyre_diag *dia
         }
         b->hit_count += b->parts[i].total;
     }
-    b->report.read_back_size += total * sizeof(vyre_hit);
     if (code == VYRE_OK && s->bank_count > 1 && total) {
         code = merge(s, b, diag);
     }

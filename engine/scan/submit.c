@@ -197,6 +197,7 @@ vyre_result vy_scan_again(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_ind
         code = vyre_dispatch(pipeline, &d, &part->report, diag);
         b->report.launches += code == VYRE_OK;
         b->report.waits += code == VYRE_OK;
+        b->report.read_back_size += code == VYRE_OK ? part->report.download_size : 0;
         if (code == VYRE_OK && part->report.device_ns != VYRE_NS_NONE) {
             b->report.device_ns += part->report.device_ns;
         }

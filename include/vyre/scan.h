@@ -29,7 +29,7 @@ typedef struct vyre_hit {
 /* What is done of a batch at once, never stored: file, rule, layer. */
 #define VYRE_WORK_TRIPLE_WORDS 3u
 
-/* Words that a scan leaves behind its hits. */
+/* Words of the queue on the device; reports have them by name. */
 typedef enum vyre_scan_word {
     VYRE_SCAN_HEAD,         /* tiles that were claimed */
     VYRE_SCAN_QUEUE_LENGTH, /* segments times automata */
@@ -339,11 +339,13 @@ typedef struct vyre_scan_report {
     vyre_transition_width width;
     uint64_t segment_count, queue_length; /* segments; times automata */
     uint64_t claimed_count, done_count;   /* tiles; of the queue's length */
-    uint64_t scanned_size;   /* bytes that were walked, overlaps and automata counted */
-    uint64_t uploaded_size;  /* for this scan: what was copied, tables of segments */
-    uint64_t read_back_size; /* 4 * VYRE_SCAN_WORDS for each launch and 16 a hit */
-    uint64_t moved_size;     /* both */
-    uint32_t allocations;    /* buffers that were made */
+    uint64_t scanned_size;  /* bytes that were walked, overlaps and automata counted */
+    uint64_t uploaded_size; /* for this scan: what was copied, tables of segments */
+    /* With each launch its words and the first 4,096 hits, where there is room for as many; then,
+     * if there are more, all of them. */
+    uint64_t read_back_size;
+    uint64_t moved_size;  /* both */
+    uint32_t allocations; /* buffers that were made */
     /* done_count * 10,000 / invocations of the first step, at most 10,000. */
     uint32_t occupancy_bps;
     uint64_t wall_ns, enqueue_ns, device_ns; /* device_ns with VYRE_SCAN_TIMED alone */

@@ -91,6 +91,7 @@ vyre_scan_report scan_check(vyre_scanner *scanner, vyre_scan_batch *batch,
     scan_compare(&result, catalogue, files, file_count);
     assert_int_equal(report.hit_count, result.hit_count);
     assert_int_equal(report.done_count, report.queue_length);
+    assert_true((report.device_ns != VYRE_NS_NONE) == (report.launches > 0));
     return report;
 }
 
