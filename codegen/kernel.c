@@ -341,7 +341,7 @@ vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *
         return vy_diag_set(
             diag, VYRE_ERROR_INVALID_ARGUMENT, none,
             "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
-            "licm, ranges or canonical-nan",
+            "licm, ranges, interleave or canonical-nan",
             wanted);
     }
     return VYRE_OK;

@@ -80,7 +80,8 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
 #else
     const bool verify_each = true;
 #endif
-    const vy_pass_context context = {.eval = vy_interp_eval, .verify_each = verify_each};
+    const vy_pass_context context = {
+        .eval = vy_interp_eval, .verify_each = verify_each, .is_apart = !c->params.aliased};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         if (!passes[i].run(&c->ssa[segment], &context)) {

@@ -5,7 +5,8 @@
  * follows. cse before licm, so that an operand has one place, and before ranges, so that a check
  * and the access behind it name one value. dce before licm, which would move dead code too. ranges
  * behind licm: an access that a check made safe must not leave the blocks that the check guards.
- * fold once more, for the conditions that ranges has decided.
+ * interleave behind ranges, which would have four times as much to look at; what it knows of the
+ * one trip holds for four. fold once more, for the conditions that ranges has decided.
  * canonical-nan late, since it marks what is left that makes NaNs. */
 static const vy_pass pipeline[] = {
     {"trivial-phi", "removes phis that get one value only", vy_pass_trivial_phi},
@@ -14,6 +15,7 @@ static const vy_pass pipeline[] = {
     {"dce", "removes what nobody reads", vy_pass_dce},
     {"licm", "moves out of loops what no trip changes", vy_pass_licm},
     {"ranges", "drops checks that cannot fail, computes what bounds and bits tell", vy_pass_ranges},
+    {"interleave", "does four trips of a loop at once that wait for memory", vy_pass_interleave},
     {"fold", "computes what is known, drops branches never taken", vy_pass_fold},
     {"dce", "removes what nobody reads", vy_pass_dce},
     {"canonical-nan", "gives NaNs made by arithmetic their one form where it can be seen",

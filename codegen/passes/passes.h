@@ -9,6 +9,7 @@ bool vy_pass_fold(vy_ssa *ssa, const vy_pass_context *context);
 bool vy_pass_cse(vy_ssa *ssa, const vy_pass_context *context);
 bool vy_pass_licm(vy_ssa *ssa, const vy_pass_context *context);
 bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context);
+bool vy_pass_interleave(vy_ssa *ssa, const vy_pass_context *context);
 bool vy_pass_dce(vy_ssa *ssa, const vy_pass_context *context);
 bool vy_pass_canonical_nan(vy_ssa *ssa, const vy_pass_context *context);
 

@@ -48,8 +48,8 @@ typedef enum vy_ssa_op {
     VY_SSA_UNSTAGE, /* the whole workgroup comes here, and waits: what was staged, as many as its
                        staged atomic has added, is stored to buffer ref from what that found, and
                            `bits`, on */
-    VY_SSA_PRINT, /* statement ref: arg0, arg1, ... are the components of its values from number
-                     `bits` on; the last of its PRINTs, which stand together, prints */
+    VY_SSA_PRINT,   /* statement ref: arg0, arg1, ... are the components of its values from number
+                       `bits` on; the last of its PRINTs, which stand together, prints */
     VY_SSA_OP_COUNT
 } vy_ssa_op;
 
@@ -187,6 +187,7 @@ typedef struct vy_pass_context {
     vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
     bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at
                          the end; debug builds do */
+    bool is_apart;    /* no two written buffers overlap */
 } vy_pass_context;
 
 typedef struct vy_pass {
@@ -196,7 +197,8 @@ typedef struct vy_pass {
 } vy_pass;
 
 /* The pipeline, in the order in which it runs, for which passes.c has the reasons: trivial-phi,
- * fold, cse, dce, licm, ranges, fold, dce, canonical-nan, dce. `count` rows; names may repeat. */
+ * fold, cse, dce, licm, ranges, interleave, fold, dce, canonical-nan, dce. `count` rows; names may
+ * repeat. */
 const vy_pass *vy_passes_get(uint32_t *out_count);
 
 /* Checks the form's own rules (definitions dominate uses, phis match predecessors, one terminator,

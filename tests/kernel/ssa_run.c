@@ -57,7 +57,7 @@ static bool make_forms(runner *r)
     vyre_diag diag;
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-    const vy_pass_context context = {.eval = vy_interp_eval};
+    const vy_pass_context context = {.eval = vy_interp_eval, .is_apart = !r->params->overlaps};
     if (vy_split_program(r->program, VY_PRINTS_DROPPED, &r->arena, &r->split, &diag) != VYRE_OK) {
         snprintf(r->text, sizeof r->text, "split: %.200s", diag.message);
         fail(r, r->text);
@@ -98,8 +98,24 @@ static bool make_forms(runner *r)
             fail(r, r->text);
             return false;
         }
+        for (uint32_t b = 1; b < r->forms[s].blocks.count; b++) {
+            r->report->loops += r->forms[s].blocks.data[b].merge_kind == VY_MERGE_LOOP;
+        }
     }
     return true;
+}
+
+/* The memory that an earlier buffer has of the same data, or NULL. */
+static uint32_t *find_shared(const runner *r, uint32_t i, const void *data)
+{
+    for (uint32_t j = 1; r->params->overlaps && data && j < i; j++) {
+        const vy_buffer *buffer = &r->program->buffers.data[j];
+        if (buffer->mode != VYRE_BUFFER_SHARED &&
+            r->params->buffers[buffer->binding].data == data) {
+            return r->buffers[j].words;
+        }
+    }
+    return NULL;
 }
 
 static void make_buffers(runner *r, const vy_kernel_env *env)
@@ -119,7 +135,8 @@ static void make_buffers(runner *r, const vy_kernel_env *env)
         }
         r->lengths[buffer->binding] = count;
         r->buffers[i].count = count;
-        r->buffers[i].words = calloc(count + 1u, 4);
+        uint32_t *shared = find_shared(r, i, given->data);
+        r->buffers[i].words = shared ? shared : calloc(count + 1u, 4);
         if (given->data && vy_buffer_mode_is_input((vyre_buffer_mode)buffer->mode)) {
             memcpy(r->buffers[i].words, given->data, count * 4u);
         }
@@ -136,7 +153,13 @@ static void give_outputs(runner *r)
                 memcpy(data, r->buffers[i].words, r->buffers[i].count * 4u);
             }
         }
-        free(r->buffers[i].words);
+    }
+    for (uint32_t i = r->program->buffers.count; i-- > 1;) {
+        const vy_buffer *buffer = &r->program->buffers.data[i];
+        bool is_bound = buffer->mode != VYRE_BUFFER_SHARED;
+        if (!is_bound || !find_shared(r, i, r->params->buffers[buffer->binding].data)) {
+            free(r->buffers[i].words);
+        }
     }
 }
 

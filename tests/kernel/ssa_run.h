@@ -18,10 +18,13 @@ typedef struct ssa_run_params {
     uint32_t pass_count; /* of the pipeline that run before: 0 for the form as built */
     bool flush_denormals;
     bool is_widened; /* then neighbours are accessed as one (passes/widen.h) */
+    bool overlaps;   /* buffers with the same data are the same memory, and passes may not rely on
+                        anything else */
 } ssa_run_params;
 
 typedef struct ssa_run_report {
     uint32_t passes, segments;
+    uint32_t loops;     /* of the forms */
     uint64_t unchecked; /* instructions run that a pass proved safe: each was checked */
     uint64_t wide;      /* accesses of several elements at once, likewise */
     vyre_fault_record record;

@@ -13,6 +13,7 @@
 #include "tests/kernel/ssa_run.h"
 #include "tests/support/generate.h"
 #include "tests/support/neighbours.h"
+#include "tests/support/trips.h"
 #include "vyre/text.h"
 
 #include <stdio.h>
@@ -384,12 +385,132 @@ static void test_widened_forms_equal_interpreter(void **state)
     assert_true(widened > NEIGHBOUR_SEEDS / 2);
 }
 
+/* ---- Trips ----------------------------------------------------------------------------------- */
+
+enum { TRIP_X = 61, TRIP_Y = 29, TRIP_SEEDS = 3000 };
+
+typedef struct trip_memory {
+    uint32_t x[TRIP_X], y[TRIP_Y], z[TRIP_Y], k[8];
+    vyre_host_buffer buffers[4];
+} trip_memory;
+
+static void fill_trips(trip_memory *m, uint64_t seed, bool overlaps)
+{
+    uint32_t state = (uint32_t)seed * 2654435761u + 17;
+    memset(m, 0, sizeof *m);
+    for (uint32_t i = 0; i < TRIP_X; i++) {
+        state = state * 1664525u + 1013904223u;
+        m->x[i] = (state >> 20) % 47;
+    }
+    m->buffers[0] = (vyre_host_buffer){m->x, TRIP_X};
+    m->buffers[1] = (vyre_host_buffer){m->y, TRIP_Y};
+    m->buffers[2] = (vyre_host_buffer){overlaps ? m->y : m->z, TRIP_Y};
+    m->buffers[3] = (vyre_host_buffer){m->k, 8};
+}
+
+static void run_form(const vyre_program *program, const char *text, uint64_t seed, bool overlaps,
+                     uint32_t passes, trip_memory *memory, uint32_t *out_loops)
+{
+    ssa_run_report report;
+    char message[400] = "";
+    uint32_t p = (uint32_t)(seed % 50);
+    fill_trips(memory, seed, overlaps);
+    ssa_run_params params = {.buffers = memory->buffers,
+                             .params = &p,
+                             .groups = {1, 1, 1},
+                             .pass_count = passes,
+                             .overlaps = overlaps};
+    if (!ssa_run(program, &params, &report, message, sizeof message)) {
+        fail_msg("seed %llu, %u passes: %s\n%s", (unsigned long long)seed, (unsigned)passes,
+                 message, text);
+    }
+    *out_loops = report.loops;
+}
+
+static void run_interpreter(const vyre_program *program, const char *text, uint64_t seed,
+                            trip_memory *memory)
+{
+    vyre_interp_report report;
+    vyre_diag diag;
+    uint32_t p = (uint32_t)(seed % 50);
+    fill_trips(memory, seed, false);
+    vyre_interp_params interp = {.buffers = memory->buffers,
+                                 .buffer_count = 4,
+                                 .params = &p,
+                                 .param_count = 1,
+                                 .groups = {1, 1, 1}};
+    if (vyre_interp_run(program, &interp, &report, &diag) != VYRE_OK) {
+        fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, diag.message, text);
+    }
+}
+
+/* The form behind all passes, and behind the one of number `pass`, against the interpreter; where
+ * written buffers overlap, which it does not know, against the form before that pass. Returns
+ * whether the pass made loops. */
+static bool check_trips(const vyre_program *program, const char *text, uint64_t seed, uint32_t pass)
+{
+    trip_memory wanted, got;
+    bool overlaps = seed % 3 == 0;
+    uint32_t before = 0, after = 0, all = 0;
+    (void)vy_passes_get(&all);
+    run_form(program, text, seed, overlaps, pass, &wanted, &before);
+    if (!overlaps) {
+        run_interpreter(program, text, seed, &wanted);
+    }
+    for (uint32_t passes = pass + 1; passes <= all; passes += all - pass - 1) {
+        run_form(program, text, seed, overlaps, passes, &got, &after);
+        if (memcmp(wanted.y, got.y, sizeof got.y) != 0 ||
+            memcmp(wanted.z, got.z, sizeof got.z) != 0 ||
+            memcmp(wanted.k, got.k, sizeof got.k) != 0) {
+            fail_msg("seed %llu, %u passes%s: other results\n%s", (unsigned long long)seed,
+                     (unsigned)passes, overlaps ? ", overlapping" : "", text);
+        }
+    }
+    return after > before;
+}
+
+static uint32_t find_pass(const char *name)
+{
+    uint32_t count = 0, at = 0;
+    const vy_pass *passes = vy_passes_get(&count);
+    while (at < count && strcmp(passes[at].name, name) != 0) {
+        at++;
+    }
+    assert_true(at < count);
+    return at;
+}
+
+/* Four trips at a time: as one after the other, whatever they do. */
+static void test_interleaved_forms_equal_interpreter(void **state)
+{
+    (void)state;
+    uint32_t interleaved = 0, pass = find_pass("interleave");
+    for (uint64_t seed = 1; seed <= TRIP_SEEDS; seed++) {
+        vy_text text;
+        vyre_program *program = NULL;
+        vyre_diag diag;
+        vy_text_init(&text, NULL);
+        vy_trips_write(&text, seed);
+        if (vyre_program_parse(text.data, text.size, NULL, NULL, &program, &diag) != VYRE_OK) {
+            fail_msg("seed %llu: line %u: %s\n%s", (unsigned long long)seed, diag.line,
+                     diag.message, text.data);
+        }
+        interleaved += check_trips(program, text.data, seed, pass);
+        vyre_program_destroy(&program);
+        vy_text_finish(&text);
+    }
+    print_message("    %u of %u programs had trips at once\n", (unsigned)interleaved,
+                  (unsigned)TRIP_SEEDS);
+    assert_true(interleaved > TRIP_SEEDS / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ssa_equals_interpreter_for_every_shape),
         cmocka_unit_test(test_ssa_equals_interpreter_for_generated_programs),
         cmocka_unit_test(test_widened_forms_equal_interpreter),
+        cmocka_unit_test(test_interleaved_forms_equal_interpreter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ void case_pass(ssa_case *c, const char *name)
 {
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-    const vy_pass_context context = {.eval = eval};
+    const vy_pass_context context = {.eval = eval, .is_apart = true};
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(passes[i].name, name) == 0) {
             assert_true(passes[i].run(&c->ssa, &context));

@@ -339,8 +339,9 @@ static void test_written_first_is_what_all_store_before_others_look(void **state
 static void test_pipeline_names_its_passes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"trivial-phi", "fold", "cse", "dce",           "licm",
-                                        "ranges",      "fold", "dce", "canonical-nan", "dce"};
+    static const char *const names[] = {"trivial-phi", "fold",          "cse",        "dce",
+                                        "licm",        "ranges",        "interleave", "fold",
+                                        "dce",         "canonical-nan", "dce"};
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
     assert_int_equal(count, VY_COUNT_OF(names));
