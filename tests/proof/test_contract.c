@@ -208,7 +208,7 @@ static void test_contract_rows_name_tests_that_are_run(void **state)
             number = groups[g].first;
         }
     }
-    assert_int_equal(rows, 277);
+    assert_int_equal(rows, 278);
     assert_int_equal(g, sizeof groups / sizeof *groups);
     free(text);
     free(defined);
