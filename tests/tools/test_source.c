@@ -204,6 +204,37 @@ static void test_runs_take_debug_information(void **state)
         run_tool("vyre-run", "twice.vyre", "--in", "x=1,2,3", "--validate", "-g", NULL), 0);
 }
 
+/* Where a function is debugged is said in its first block, also behind spirv-opt, which puts
+ * another one in front of those with early returns. */
+static void test_optimised_modules_define_functions_at_the_front(void **state)
+{
+    (void)state;
+    int code =
+        run_tool("vyre-spv", "twice.vyre", "--opt", "-g", "--validate", "-o", "twice.spv", NULL);
+    if (code != 0) {
+        assert_fails(1, "spirv-opt, which was not found", code);
+        return;
+    }
+    assert_int_equal(run_tool("vyre-spv", "twice.spv", "--validate", NULL), 0);
+    assert_int_equal(run_tool("vyre-spv", "twice.spv", NULL), 0);
+    size_t size;
+    char *listing = get_file("out", &size);
+    uint32_t functions = 0, labels = 0, definitions = 0;
+    char *at = listing;
+    for (char *line = next_line(&at); line; line = next_line(&at)) {
+        bool is_function = strstr(line, "= OpFunction ") != NULL;
+        functions += is_function;
+        labels = is_function ? 0 : labels + (strstr(line, "= OpLabel") != NULL);
+        if (strstr(line, " DebugFunctionDefinition ")) {
+            assert_int_equal(labels, 1);
+            definitions++;
+        }
+    }
+    assert_true(functions > 0);
+    assert_int_equal(definitions, functions);
+    free(listing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_modules_tell_their_own_lines),
         cmocka_unit_test(test_debug_information_has_two_amounts),
         cmocka_unit_test(test_runs_take_debug_information),
+        cmocka_unit_test(test_optimised_modules_define_functions_at_the_front),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

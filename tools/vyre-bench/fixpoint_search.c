@@ -267,7 +267,9 @@ static vyre_result add_vulkan(search *s, bench_case *c, vyre_diag *diag)
 static void add_cuda(bench *b, bench_case *c, const graph *g)
 {
     static const char *const ways[][2] = {{"a launch a level, its flag read", "host"},
+                                          {"a launch a level, four edges at once", "host4"},
                                           {"grid.sync, all nodes a level", "sync"},
+                                          {"grid.sync, four edges at once", "sync4"},
                                           {"grid.sync, a queue", "queue"}};
     for (size_t i = 0; i < VY_COUNT_OF(ways); i++) {
         (void)bench_series_cuda(b, c, ways[i][0], "bfs %s graph=%u count=%u", ways[i][1], g->kind,

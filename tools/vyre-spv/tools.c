@@ -3,6 +3,8 @@
 #include "tools/common/system.h"
 #include "tools/vyre-spv/spv.h"
 
+#include <spirv/unified1/NonSemanticShaderDebugInfo100.h>
+#include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +149,51 @@ vyre_result validate(const module *m, vyre_target target, vyre_diag *diag)
 
 /* ---- spirv-opt ------------------------------------------------------------------------------- */
 
+static const char debug_info[] = "NonSemantic.Shader.DebugInfo.100";
+
+/* Of the instruction set of debug information: its id; 0: there is none. */
+static uint32_t find_debug_info(const uint32_t *words, size_t count)
+{
+    for (size_t at = 5; at < count; at += words[at] >> 16) {
+        size_t length = words[at] >> 16;
+        if ((words[at] & 0xffffu) == SpvOpExtInstImport && length > 2 + sizeof debug_info / 4 &&
+            memcmp(&words[at + 2], debug_info, sizeof debug_info) == 0) {
+            return words[at + 1];
+        }
+    }
+    return 0;
+}
+
+static bool is_definition(const uint32_t *words, size_t at, uint32_t set)
+{
+    return (words[at] & 0xffffu) == SpvOpExtInst && words[at] >> 16 > 4 && words[at + 3] == set &&
+           words[at + 4] == NonSemanticShaderDebugInfo100DebugFunctionDefinition;
+}
+
+/* The pass merge-return of spirv-opt puts a block in front of a function's first one and leaves
+ * DebugFunctionDefinition, which has to stand in the first one, where it was. It names nothing but
+ * functions, so it may go there, behind the variables. */
+static void mend_definitions(uint32_t *words, size_t count)
+{
+    uint32_t set = find_debug_info(words, count), labels = 0;
+    size_t place = 0; /* behind the function's first label, and its variables */
+    for (size_t at = 5; set && at < count;) {
+        uint32_t op = words[at] & 0xffffu, length = words[at] >> 16;
+        labels = op == SpvOpFunction ? 0 : labels + (op == SpvOpLabel);
+        bool is_front = labels == 1 && (op == SpvOpLabel || op == SpvOpVariable);
+        place = is_front ? at + length : place;
+        if (labels > 1 && is_definition(words, at, set)) {
+            uint32_t definition[8];
+            if (length <= VY_COUNT_OF(definition)) {
+                memcpy(definition, &words[at], length * sizeof *words);
+                memmove(&words[place + length], &words[place], (at - place) * sizeof *words);
+                memcpy(&words[place], definition, length * sizeof *words);
+            }
+        }
+        at += length;
+    }
+}
+
 vyre_result make_folder(char *path, size_t size, vyre_diag *diag)
 {
     if (vy_folder_make_temporary("vyre-spv", path, size)) {
@@ -203,6 +250,7 @@ static vyre_result run_on_files(module *m, vyre_target target, const char *from,
     }
     free(bytes);
     if (result == VYRE_OK) {
+        mend_definitions(optimised.owned, optimised.count);
         free(m->owned);
         m->words = m->owned = optimised.owned;
         m->count = optimised.count;

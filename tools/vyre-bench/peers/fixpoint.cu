@@ -110,7 +110,7 @@ class until_peer : public peer {
     {
         cudaStream_t s = clock.stream;
         double start = now_us();
-        if (way == "host") {
+        if (way == "host" || way == "host4") {
             run_by_host();
         } else if (way == "while") {
             CALL(cudaGraphLaunch(instance, s));
@@ -205,27 +205,46 @@ class until_peer : public peer {
 
 // ---- Breadth-first search -----------------------------------------------------------------------
 
-__device__ void follow(const unsigned *row_start, const unsigned *column, unsigned *level,
-                       unsigned v, unsigned depth, unsigned *changed)
+template <bool four>
+__device__ void follow(const unsigned *__restrict__ row_start, const unsigned *__restrict__ column,
+                       unsigned *level, unsigned v, unsigned depth, unsigned *changed)
 {
-    for (unsigned e = row_start[v]; e < row_start[v + 1]; e++) {
+    unsigned e = row_start[v], end = row_start[v + 1];
+    // Four edges at once: their loads, and then their atomics, are on their way together.
+    for (; four && e + 4 <= end; e += 4) {
+        unsigned w[4], old[4];
+        for (int i = 0; i < 4; i++) {
+            w[i] = column[e + i];
+        }
+        for (int i = 0; i < 4; i++) {
+            old[i] = atomicMin(&level[w[i]], depth + 1);
+        }
+        if (max(max(old[0], old[1]), max(old[2], old[3])) > depth + 1) {
+            *changed = 1;
+        }
+    }
+    for (; e < end; e++) {
         if (atomicMin(&level[column[e]], depth + 1) > depth + 1) {
             *changed = 1;
         }
     }
 }
 
-__global__ void search_once(const unsigned *row_start, const unsigned *column, unsigned *level,
-                            unsigned n, unsigned depth, unsigned *changed)
+template <bool four>
+__global__ void search_once(const unsigned *__restrict__ row_start,
+                            const unsigned *__restrict__ column, unsigned *level, unsigned n,
+                            unsigned depth, unsigned *changed)
 {
     unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v < n && level[v] == depth) {
-        follow(row_start, column, level, v, depth, changed);
+        follow<four>(row_start, column, level, v, depth, changed);
     }
 }
 
-__global__ void search_sync(const unsigned *row_start, const unsigned *column, unsigned *level,
-                            unsigned n, unsigned *flags)
+template <bool four>
+__global__ void search_sync(const unsigned *__restrict__ row_start,
+                            const unsigned *__restrict__ column, unsigned *level, unsigned n,
+                            unsigned *flags)
 {
     cg::grid_group grid = cg::this_grid();
     for (unsigned depth = 0;; depth++) {
@@ -234,7 +253,7 @@ __global__ void search_sync(const unsigned *row_start, const unsigned *column, u
         }
         for (unsigned v = grid.thread_rank(); v < n; v += grid.size()) {
             if (*(volatile unsigned *)&level[v] == depth) {
-                follow(row_start, column, level, v, depth, &flags[depth % 3]);
+                follow<four>(row_start, column, level, v, depth, &flags[depth % 3]);
             }
         }
         grid.sync();
@@ -245,8 +264,9 @@ __global__ void search_sync(const unsigned *row_start, const unsigned *column, u
 }
 
 // queue: two halves of n words; lengths: of three levels.
-__global__ void search_queue(const unsigned *row_start, const unsigned *column, unsigned *level,
-                             unsigned n, unsigned *queue, unsigned *lengths)
+__global__ void search_queue(const unsigned *__restrict__ row_start,
+                             const unsigned *__restrict__ column, unsigned *level, unsigned n,
+                             unsigned *queue, unsigned *lengths)
 {
     cg::grid_group grid = cg::this_grid();
     if (grid.thread_rank() == 0) {
@@ -330,10 +350,10 @@ class search_peer : public peer {
         level.allocate(n);
         flags.allocate(4);
         CALL(cudaMallocHost(&found, sizeof *found));
-        if (way == "sync" || way == "queue") {
+        if (way == "sync" || way == "sync4" || way == "queue") {
             resident_blocks();
             queue.allocate(way == "queue" ? 2 * size_t(n) : 1);
-        } else if (way != "host") {
+        } else if (way != "host" && way != "host4") {
             throw std::runtime_error("no way " + way + " of bfs");
         }
     }
@@ -349,7 +369,7 @@ class search_peer : public peer {
                              cudaMemcpyDeviceToDevice, s));
         CALL(cudaStreamSynchronize(s));
         double start = now_us();
-        if (way == "host") {
+        if (way == "host" || way == "host4") {
             run_by_host();
         } else {
             unsigned *rows = graph->row_start.data(), *columns = graph->column.data();
@@ -383,7 +403,9 @@ class search_peer : public peer {
 
     const void *kernel() const
     {
-        return way == "queue" ? (const void *)search_queue : (const void *)search_sync;
+        return way == "queue"   ? (const void *)search_queue
+               : way == "sync4" ? (const void *)search_sync<true>
+                                : (const void *)search_sync<false>;
     }
 
     // As many as the device holds at once, and not more than there is work for.
@@ -403,9 +425,9 @@ class search_peer : public peer {
         *found = 1;
         for (unsigned depth = 0; *found; depth++) {
             CALL(cudaMemsetAsync(flags.data(), 0, sizeof *found, s));
-            search_once<<<blocks, group_size, 0, s>>>(graph->row_start.data(),
-                                                      graph->column.data(), level.data(), n, depth,
-                                                      flags.data());
+            auto pass = way == "host4" ? search_once<true> : search_once<false>;
+            pass<<<blocks, group_size, 0, s>>>(graph->row_start.data(), graph->column.data(),
+                                               level.data(), n, depth, flags.data());
             CALL(cudaMemcpyAsync(found, flags.data(), sizeof *found, cudaMemcpyDeviceToHost, s));
             CALL(cudaStreamSynchronize(s));
         }
