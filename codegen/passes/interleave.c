@@ -13,8 +13,9 @@
  *
  * Early is what the body's first block computes and loads from memory that stays as it is; late is
  * what else stands in that block, in its order: atomics, stores, other loads, and what needs them;
- * rest are the blocks behind it. Where late and rest access the same buffer, where written buffers
- * may overlap, or where an atomic has an order, each trip's late part stays before its rest.
+ * rest are the blocks behind it; one that does the same in all trips, as setting a flag, is done
+ * once. Where late and rest access the same buffer, where written buffers may overlap, or where an
+ * atomic has an order, each trip's late part stays before its rest.
  *
  * Needs licm before it, so that what no trip changes is outside. Keeps what is unchecked: whatever
  * was known of e in the body is known of all four trips, and each part stays behind the same
@@ -32,6 +33,7 @@ typedef struct weave_loop {
     uint32_t preheader, header, test, body, last, next, merge; /* blocks; last: of the body */
     uint32_t phi, from, bound; /* the index, its value before the first trip, what it stays below */
     bool is_apart;             /* late parts may go before the rest of the trips before */
+    bool is_once;              /* the rest is the same in all trips, and done once does as well */
 } weave_loop;
 
 typedef struct weaver {
@@ -217,6 +219,28 @@ static bool find_parts(const weaver *w, weave_loop *loop)
     return loads && acts;
 }
 
+/* if condition { stores of values that no trip changes, where no trip changes } */
+static bool is_once(const weaver *w, const weave_loop *loop)
+{
+    const vy_block *first = block_at(w, loop->body), *then = block_at(w, loop->body + 1);
+    if (loop->last != loop->body + 2 || first->end != VY_END_BRANCH ||
+        first->target[0] != loop->body + 1 || first->target[1] != loop->last ||
+        block_at(w, loop->last)->first || then->end != VY_END_JUMP ||
+        !is_inside(loop, ins_at(w, first->cond)->block)) {
+        return false;
+    }
+    for (uint32_t i = then->first; i; i = ins_at(w, i)->next) {
+        const vy_ins *ins = ins_at(w, i);
+        bool stores = ins->op == VY_SSA_STORE ||
+                      (ins->op == VY_SSA_ATOMIC && ins->atomic == VYRE_ATOMIC_STORE);
+        if (!stores || is_inside(loop, ins_at(w, ins->arg[0])->block) ||
+            is_inside(loop, ins_at(w, ins->arg[1])->block)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool find_loop(const weaver *w, uint32_t header, weave_loop *loop)
 {
     const vy_block *block = block_at(w, header);
@@ -228,8 +252,12 @@ static bool find_loop(const weaver *w, uint32_t header, weave_loop *loop)
                          .test = block->target[0],
                          .next = block->continue_block,
                          .merge = block->merge};
-    return loop->preheader && has_index(w, loop) && has_test(w, loop) && has_body(w, loop) &&
-           find_parts(w, loop);
+    if (!loop->preheader || !has_index(w, loop) || !has_test(w, loop) || !has_body(w, loop) ||
+        !find_parts(w, loop)) {
+        return false;
+    }
+    loop->is_once = loop->is_apart && is_once(w, loop);
+    return true;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -344,8 +372,9 @@ static uint32_t make(weaver *w, const weave_loop *loop, uint32_t block, uint32_t
                      uint32_t b)
 {
     const vy_ins *phi = ins_at(w, loop->phi);
+    bool is_bool = op == VYRE_OP_LT || op == VYRE_OP_LOGICAL_OR;
     vy_ins ins = {.op = (uint16_t)op,
-                  .type = op == VYRE_OP_LT ? (uint8_t)VYRE_TYPE_BOOL : phi->type,
+                  .type = is_bool ? (uint8_t)VYRE_TYPE_BOOL : phi->type,
                   .arg = {a, b},
                   .call = phi->call,
                   .loc = phi->loc};
@@ -430,7 +459,13 @@ static uint32_t make_trips(weaver *w, const weave_loop *loop, uint32_t block, ui
     for (uint32_t t = 0; loop->is_apart && t < TRIPS && !w->ssa->arena->failed; t++) {
         copy_part(w, loop, t, block, false);
     }
-    for (uint32_t t = 0; t < TRIPS && !w->ssa->arena->failed; t++) {
+    uint32_t rests = loop->is_once ? 1 : TRIPS;
+    uint32_t *cond = &w->values[0][block_at(w, loop->body)->cond];
+    for (uint32_t t = 1; loop->is_once && t < TRIPS && !w->ssa->arena->failed; t++) {
+        uint32_t other = w->values[t][block_at(w, loop->body)->cond];
+        *cond = make(w, loop, block, VYRE_OP_LOGICAL_OR, *cond, other);
+    }
+    for (uint32_t t = 0; t < rests && !w->ssa->arena->failed; t++) {
         if (!loop->is_apart) {
             copy_part(w, loop, t, block, false);
         }
