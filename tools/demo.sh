@@ -6,9 +6,9 @@ usage() {
     cat <<'EOT'
 usage: tools/demo.sh [--yes] [--no-install] [PACKAGE]
 
-Sets the machine up (tools/setup.sh), builds libvyre-vk into build/ and asks of this machine's
-package lists: what breaks when PACKAGE (default: libc6) goes away? The answer is computed on the
-best Vulkan device and compared with the interpreter, element by element.
+Sets the machine up (tools/setup.sh), builds vyre-demo, vyre-run and vyre-spv into build/ and asks
+of this machine's package lists: what breaks when PACKAGE (default: libc6) goes away? The answer is
+computed on the best Vulkan device and compared with the interpreter, element by element.
 
   --yes          install what is missing without asking
   --no-install   only name what is missing, and stop there if anything is
@@ -56,6 +56,6 @@ tools/setup.sh ${setup_arguments[@]+"${setup_arguments[@]}"} || exit 1
 if [ ! -e build/CMakeCache.txt ]; then
     cmake --preset default || fail "the build cannot be configured"
 fi
-cmake --build build -j "$jobs" --target vyre-demo || fail "the build failed"
+cmake --build build -j "$jobs" --target vyre-demo vyre-run vyre-spv || fail "the build failed"
 
 exec build/bin/vyre-demo ${package:+"$package"}

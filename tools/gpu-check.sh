@@ -47,7 +47,7 @@ tests=(
     test_dispatcher_caches test_dispatcher_in_place test_dispatcher_io
     test_dispatcher_items test_dispatcher_order test_dispatcher_ring
     test_dispatcher_rings test_dispatcher_runs test_dispatcher_threads test_dispatcher_tickets test_dispatcher_traps
-    test_dispatcher_ways test_scanner test_scan_many test_scan_runs
+    test_dispatcher_ways test_scanner test_scan_many test_scan_runs test_scan_memory
 )
 
 input=() build=build out='' jobs=1 limit='' quick='' seeds=500 only='' pack=''

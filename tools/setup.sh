@@ -175,23 +175,17 @@ EOF
 
 # ---- Vulkan drivers ---------------------------------------------------------------------------
 
-# Sets `driver` to what the tests will run on, without build/deps:
-#   user      VK_DRIVER_FILES is set by the user: his choice
+# Sets `own_driver` to what the tests run on where nobody says otherwise, without build/deps:
 #   gpu       a device that is not a processor
 #   software  llvmpipe of Mesa 25 or newer. 22.3 (Debian 12) ends every loop after 65,535 trips.
 #   none      neither
 #   unknown   cannot be told before the rest is installed
-find_driver() {
+find_own_driver() {
     local listing probe=$deps/probe-vulkan include type info
-    local given=${VK_DRIVER_FILES:-${VK_ICD_FILENAMES:-}}
-    if [ -n "$given" ] && [ "${given#"$lavapipe"}" = "$given" ]; then
-        driver=user
-        return
-    fi
-    driver=none
+    own_driver=none
     if ! have_c || ! have_loader || ! include=$(find_header vulkan/vulkan_core.h); then
         if compgen -G '/dev/dri/renderD*' >/dev/null || [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then
-            driver=unknown
+            own_driver=unknown
         fi
         return
     fi
@@ -203,14 +197,25 @@ find_driver() {
     listing=$(env -u VK_DRIVER_FILES -u VK_ICD_FILENAMES timeout 60 "$probe" 2>/dev/null || true)
     while read -r type info; do
         if [ "$type" = gpu ]; then
-            driver=gpu
+            own_driver=gpu
             return
         fi
         case $info in
-        'Mesa '[0-9].* | 'Mesa '1[0-9].* | 'Mesa '2[0-4].*) [ "$debian12" = 1 ] || driver=software ;;
-        'Mesa '*) driver=software ;;
+        'Mesa '[0-9].* | 'Mesa '1[0-9].* | 'Mesa '2[0-4].*) [ "$debian12" = 1 ] || own_driver=software ;;
+        'Mesa '*) own_driver=software ;;
         esac
     done <<<"$listing"
+}
+
+# Sets `driver`, too: the same, or
+#   user      VK_DRIVER_FILES is set by the user, to another driver than that of build/deps: his choice
+find_driver() {
+    local given=${VK_DRIVER_FILES:-${VK_ICD_FILENAMES:-}}
+    find_own_driver
+    driver=$own_driver
+    if [ -n "$given" ] && [ "${given#"$lavapipe"}" = "$given" ]; then
+        driver=user
+    fi
 }
 
 lavapipe_environment() {
@@ -436,7 +441,8 @@ write_environment() {
     local quoted_prefix
     {
         printf '# Written by tools/setup.sh: source it before tests and tools are run.\n'
-        if [ "$driver" = none ] && [ "$debian12" = 1 ]; then
+        # For shells in which VK_DRIVER_FILES is not set, also where it is set in this one.
+        if [ "$own_driver" = none ] && [ -e "$lavapipe/lvp_icd.json" ]; then
             printf 'if [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}" ]; then\n'
             printf '    export VK_DRIVER_FILES=%q\n' "$lavapipe/lvp_icd.json"
             if compgen -G "$lavapipe/lib/*" >/dev/null; then

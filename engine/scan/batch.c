@@ -48,7 +48,7 @@ static vyre_result make_buffer(vyre_scan_batch *b, uint64_t size, uint32_t flags
     return code;
 }
 
-static void unmake_buffer(vyre_scan_batch *b, vyre_buffer *buffer)
+void vy_scan_unmake(vyre_scan_batch *b, vyre_buffer *buffer)
 {
     if (buffer->bits) {
         vyre_result code = vyre_buffer_release(b->device, buffer, NULL);
@@ -113,10 +113,10 @@ static vyre_result grow_device(vyre_scan_batch *b, uint64_t capacity, vyre_diag 
         b->clean = 0;
     }
     if (code != VYRE_OK) {
-        unmake_buffer(b, &text);
+        vy_scan_unmake(b, &text);
         return code;
     }
-    unmake_buffer(b, &b->text);
+    vy_scan_unmake(b, &b->text);
     b->text = text;
     b->is_coherent = is_coherent != 0;
     if (is_mapped) {
@@ -217,25 +217,38 @@ vyre_result vy_scan_batch_parts(vyre_scan_batch *b, uint32_t count, vyre_diag *d
     return VYRE_OK;
 }
 
-/* In place of the one there is, which may be in use by work that was given up. */
-static vyre_result remake(vyre_scan_batch *b, uint64_t size, const char *name, vyre_buffer *buffer,
-                          vyre_diag *diag)
+vyre_result vy_scan_remake(vyre_scan_batch *b, uint64_t size, uint32_t flags, const char *name,
+                           vyre_buffer *buffer, vyre_diag *diag)
 {
     vyre_buffer made = {0};
-    vyre_result code = make_buffer(b, size, VYRE_BUFFER_UNINITIALIZED, name, &made, diag);
+    vyre_result code = make_buffer(b, size, flags | VYRE_BUFFER_UNINITIALIZED, name, &made, diag);
     if (code == VYRE_OK) {
-        unmake_buffer(b, buffer);
+        vy_scan_unmake(b, buffer);
         *buffer = made;
     }
     return code;
 }
 
+/* Room for `count` words and a quarter more, if there is less. */
+static vyre_result make_words(vyre_scan_batch *b, uint64_t count, const char *name,
+                              vyre_buffer *buffer, uint64_t *capacity, vyre_diag *diag)
+{
+    if (count <= *capacity) {
+        return VYRE_OK;
+    }
+    uint64_t room = count + count / 4;
+    *capacity = 0;
+    vyre_result code = vy_scan_remake(b, room * sizeof(uint32_t), 0, name, buffer, diag);
+    *capacity = code == VYRE_OK ? room : 0;
+    return code;
+}
+
 vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t row_count,
-                              uint32_t place_count, vyre_diag *diag)
+                              uint32_t place_count, uint32_t automaton_count, vyre_diag *diag)
 {
     vyre_result code = VYRE_OK;
     if (!part->state.bits) {
-        code = remake(b, sizeof part->words, "scan state", &part->state, diag);
+        code = vy_scan_remake(b, sizeof part->words, 0, "scan state", &part->state, diag);
     }
     if (code == VYRE_OK && !part->inline_hits) {
         part->inline_hits =
@@ -245,20 +258,16 @@ vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t r
     if (code == VYRE_OK && !part->hits.bits) {
         code = vy_scan_part_hits(b, part, b->hit_capacity, diag);
     }
-    if (code != VYRE_OK || row_count <= part->row_capacity) {
-        return code;
-    }
-    uint64_t room = row_count + row_count / 4;
-    part->row_capacity = 0;
-    code = remake(b, room * sizeof(uint32_t), "scan counts", &part->counts, diag);
     if (code == VYRE_OK) {
-        code = remake(b, room * sizeof(uint32_t), "scan masks", &part->masks, diag);
+        code = make_words(b, row_count, "scan counts", &part->counts, &part->row_capacity, diag);
     }
-    if (code == VYRE_OK) {
-        uint64_t places = place_count + (uint64_t)place_count / 4 + 2;
-        code = remake(b, places * sizeof(uint32_t), "scan places", &part->places, diag);
+    if (code == VYRE_OK && automaton_count > 1) {
+        code = make_words(b, row_count, "scan masks", &part->masks, &part->mask_capacity, diag);
     }
-    part->row_capacity = code == VYRE_OK ? room : 0;
+    if (code == VYRE_OK) { /* and one behind the last */
+        code = make_words(b, (uint64_t)place_count + 1, "scan places", &part->places,
+                          &part->place_capacity, diag);
+    }
     return code;
 }
 
@@ -266,7 +275,7 @@ vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t c
                               vyre_diag *diag)
 {
     vyre_result code =
-        remake(b, (uint64_t)capacity * sizeof(vyre_hit), "scan hits", &part->hits, diag);
+        vy_scan_remake(b, (uint64_t)capacity * sizeof(vyre_hit), 0, "scan hits", &part->hits, diag);
     part->hit_capacity = code == VYRE_OK ? capacity : part->hit_capacity;
     return code;
 }
@@ -274,7 +283,7 @@ vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t c
 static void unmake_hits(vyre_scan_batch *b)
 {
     if (b->hits_buffer.bits) {
-        unmake_buffer(b, &b->hits_buffer);
+        vy_scan_unmake(b, &b->hits_buffer);
     } else {
         vy_free(&b->allocator, b->hits, (size_t)b->hit_room * sizeof *b->hits);
     }
@@ -294,7 +303,7 @@ static bool map_hits(vyre_scan_batch *b, uint64_t room)
         return false;
     }
     if (vyre_buffer_map(b->device, made, &mapped, &is_coherent, NULL) != VYRE_OK) {
-        unmake_buffer(b, &made);
+        vy_scan_unmake(b, &made);
         return false;
     }
     unmake_hits(b);
@@ -384,16 +393,18 @@ void vyre_scan_batch_destroy(vyre_scan_batch **batch)
     }
     for (uint32_t i = 0; i < b->part_count; i++) {
         vy_scan_part *part = &b->parts[i];
-        unmake_buffer(b, &part->counts);
-        unmake_buffer(b, &part->masks);
-        unmake_buffer(b, &part->places);
-        unmake_buffer(b, &part->state);
-        unmake_buffer(b, &part->hits);
+        vy_scan_unmake(b, &part->counts);
+        vy_scan_unmake(b, &part->masks);
+        vy_scan_unmake(b, &part->places);
+        vy_scan_unmake(b, &part->state);
+        vy_scan_unmake(b, &part->hits);
         vy_free(&b->allocator, part->inline_hits, VY_SCAN_INLINE_HITS * sizeof *part->inline_hits);
-        vy_free(&b->allocator, part->rows, (size_t)part->rows_count * 4 * sizeof *part->rows);
+    }
+    for (uint32_t i = 0; i < VY_COUNT_OF(b->tables); i++) {
+        vy_scan_table_finish(b, &b->tables[i]);
     }
     unmake_hits(b);
-    unmake_buffer(b, &b->text);
+    vy_scan_unmake(b, &b->text);
     if (!b->is_mapped) {
         vy_free(&b->allocator, b->bytes, (size_t)b->capacity);
     }
@@ -406,8 +417,17 @@ void vyre_scan_batch_destroy(vyre_scan_batch **batch)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+/* Of what the device knows of the files. */
+static void forget_tables(vyre_scan_batch *b)
+{
+    for (uint32_t i = 0; i < VY_COUNT_OF(b->tables); i++) {
+        b->tables[i].is_written = false;
+    }
+}
+
 static void make_empty(vyre_scan_batch *b)
 {
+    forget_tables(b);
     b->file_count = 0;
     b->used = b->clean = b->size = b->written = 0;
     b->reserved = UINT64_MAX;
@@ -442,6 +462,7 @@ static void append(vyre_scan_batch *b, const vyre_scan_file *file)
     b->size += file->size;
     b->written += file->size;
     b->hit_count = 0;
+    forget_tables(b);
 }
 
 vyre_result vyre_scan_batch_reserve(vyre_scan_batch *batch, uint32_t size, void **out_bytes,
@@ -527,10 +548,13 @@ vyre_result vyre_scan_batch_add(vyre_scan_batch *batch, const vyre_scan_file *fi
     return add_files(batch, file, 1, diag);
 }
 
-/* Buffers that hold something: text, and those of the parts. */
+/* Buffers that hold something: text, files, and those of the parts. */
 static uint32_t count_buffers(const vyre_scan_batch *b)
 {
     uint32_t count = b->text.bits != 0;
+    for (uint32_t i = 0; i < VY_COUNT_OF(b->tables); i++) {
+        count += b->tables[i].buffer.bits != 0;
+    }
     for (uint32_t i = 0; i < b->part_count; i++) {
         const vy_scan_part *p = &b->parts[i];
         const vyre_buffer buffers[] = {p->counts, p->masks, p->places, p->state, p->hits};
@@ -574,9 +598,16 @@ void vyre_scan_batch_get_info(const vyre_scan_batch *batch, vyre_scan_batch_info
                                        .hit_capacity = batch->hit_capacity,
                                        .device_size = batch->device ? batch->capacity : 0,
                                        .is_mapped = batch->is_mapped};
+    for (uint32_t i = 0; i < VY_COUNT_OF(batch->tables); i++) {
+        const vy_scan_table *t = &batch->tables[i];
+        out_info->device_size += t->buffer.bits ? (uint64_t)t->entry_count * 16 : 0;
+    }
     for (uint32_t i = 0; i < batch->part_count; i++) {
         const vy_scan_part *p = &batch->parts[i];
-        out_info->device_size += p->row_capacity * 8 + (uint64_t)p->hit_capacity * sizeof(vyre_hit);
+        uint64_t words = p->row_capacity + p->mask_capacity + p->place_capacity;
+        out_info->device_size += words * sizeof(uint32_t) +
+                                 (uint64_t)p->hit_capacity * sizeof(vyre_hit) +
+                                 (p->state.bits ? sizeof p->words : 0);
         out_info->hit_capacity =
             p->hit_capacity > out_info->hit_capacity ? p->hit_capacity : out_info->hit_capacity;
     }

@@ -84,11 +84,20 @@ typedef struct vy_scan_file {
     uint64_t path_hash;
 } vy_scan_file;
 
+/* What the device knows of the files, cut into segments of one size: written when files were added
+ * since, or the size is another one. */
+typedef struct vy_scan_table {
+    vyre_buffer buffer;
+    uint32_t *entries;    /* four words each: mapped, or the host's own */
+    uint32_t entry_count; /* that there is room for */
+    bool is_mapped, is_coherent, is_written;
+    uint32_t segment_size;
+    uint64_t row_count; /* of all files */
+} vy_scan_table;
+
 typedef struct vy_scan_part {
-    uint32_t *rows;      /* four words for each file, and padding */
-    uint32_t rows_count; /* entries of four words that there is room for */
-    vyre_buffer counts, masks, places, state, hits;
-    uint64_t row_capacity;
+    vyre_buffer counts, masks, places, state, hits; /* masks: of several automata alone */
+    uint64_t row_capacity, mask_capacity, place_capacity;
     uint32_t hit_capacity;
     /* Of the scan in flight, or the last one. */
     uint32_t params[VY_SCAN_PARAM_COUNT];
@@ -122,8 +131,9 @@ struct vyre_scan_batch {
     uint64_t written;     /* bytes added since the batch was cleared */
     uint32_t allocations; /* buffers made, ever */
     /* Of scans. */
-    vyre_scanner *scanner; /* whose scan is in flight */
-    vyre_scan_batch *next; /* of its list */
+    vyre_scanner *scanner;   /* whose scan is in flight */
+    vyre_scan_batch *next;   /* of its list */
+    vy_scan_table tables[2]; /* by whether files are whole whatever size was chosen */
     vy_scan_part *parts;
     uint32_t part_count;
     vyre_hit *hits; /* of the last scan: mapped, where hits_buffer is one; else allocated */
@@ -135,14 +145,23 @@ struct vyre_scan_batch {
     uint32_t flags;
 };
 
+/* A buffer that is not made zero, in place of the one there is, which may be in use by work that
+ * was given up; and its end, if it is one. */
+vyre_result vy_scan_remake(vyre_scan_batch *b, uint64_t size, uint32_t flags, const char *name,
+                           vyre_buffer *buffer, vyre_diag *diag);
+void vy_scan_unmake(vyre_scan_batch *b, vyre_buffer *buffer);
 /* Makes the text visible to the device: copies what was added, where it is not mapped. */
 vyre_result vy_scan_batch_flush(vyre_scan_batch *b, uint64_t *out_size, vyre_diag *diag);
 /* copy.c: the bytes of files that have their places, from file `first` on. */
 void vy_scan_copy(vyre_scan_batch *b, uint32_t first, const vyre_scan_file *files, uint32_t count);
-/* Parts with room for so many rows. */
+/* files.c: the batch's files as the device knows them; *out_size is 0 where it did already. */
+vyre_result vy_scan_table_write(vyre_scan_batch *b, vy_scan_table *table, uint32_t segment_size,
+                                uint64_t *out_size, vyre_diag *diag);
+void vy_scan_table_finish(vyre_scan_batch *b, vy_scan_table *table);
+/* Parts with room for so many rows, of several automata with masks. */
 vyre_result vy_scan_batch_parts(vyre_scan_batch *b, uint32_t count, vyre_diag *diag);
 vyre_result vy_scan_part_rows(vyre_scan_batch *b, vy_scan_part *part, uint64_t row_count,
-                              uint32_t place_count, vyre_diag *diag);
+                              uint32_t place_count, uint32_t automaton_count, vyre_diag *diag);
 /* Room for so many hits on the device; contents are lost. */
 vyre_result vy_scan_part_hits(vyre_scan_batch *b, vy_scan_part *part, uint32_t capacity,
                               vyre_diag *diag);

@@ -1,53 +1,8 @@
-/* Launching the walk of a batch: the rows of its files, the memory of its parts, a dispatch for
+/* Launching the walk of a batch: the table of its files, the memory of its parts, a dispatch for
  * each bank of automata. */
 #include "engine/scan/scanner.h"
 
 #include <string.h>
-
-#define NO_PLACE   ((vy_loc){0, 0})
-#define LEAST_ROWS 16u /* entries of files: a power of two, so that recordings serve again */
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static vyre_result make_rows(vyre_scan_batch *b, vy_scan_part *part, vyre_diag *diag)
-{
-    uint64_t room = LEAST_ROWS;
-    while (room < b->file_count) {
-        room *= 2;
-    }
-    if (room <= part->rows_count) {
-        return VYRE_OK;
-    }
-    size_t size = 0;
-    uint32_t *rows = room <= UINT32_MAX && vy_mul_size((size_t)room, 4 * sizeof *rows, &size)
-                         ? vy_realloc(&b->allocator, part->rows,
-                                      (size_t)part->rows_count * 4 * sizeof *rows, size)
-                         : NULL;
-    if (!rows) {
-        return vy_diag_no_memory(diag);
-    }
-    part->rows = rows;
-    part->rows_count = (uint32_t)room;
-    return VYRE_OK;
-}
-
-/* Writes what the device knows of the files; how many rows they have. */
-static uint64_t fill_rows(const vyre_scan_batch *b, uint32_t segment_size, uint32_t *rows,
-                          uint32_t rows_count)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < b->file_count; i++) {
-        const vy_scan_file *f = &b->files[i];
-        rows[4 * i] = f->start;
-        rows[4 * i + 1] = f->size;
-        rows[4 * i + 2] = f->layer;
-        rows[4 * i + 3] = (uint32_t)count;
-        count += ((uint64_t)f->size + segment_size - 1) / segment_size;
-    }
-    memset(rows + 4 * (size_t)b->file_count, 0,
-           (size_t)(rows_count - b->file_count) * 4 * sizeof *rows);
-    return count;
-}
 
 /* ---- Dispatches ------------------------------------------------------------------------------ */
 
@@ -62,8 +17,7 @@ static void bind(const vyre_scan_batch *b, const vy_scan_bank *bank, vy_scan_par
                  vyre_binding *bindings)
 {
     bindings[VY_SCAN_TEXT] = resident(b->text);
-    bindings[VY_SCAN_FILES] =
-        (vyre_binding){.kind = VYRE_BINDING_HOST, .in = part->rows, .count = part->rows_count};
+    bindings[VY_SCAN_FILES] = resident(b->tables[bank->start == VY_SCAN_WHOLE].buffer);
     bindings[VY_SCAN_TABLE] = resident(bank->table);
     bindings[VY_SCAN_AUTOMATA] = resident(bank->automata);
     bindings[VY_SCAN_OUTPUTS] = resident(bank->outputs);
@@ -79,11 +33,11 @@ static void bind(const vyre_scan_batch *b, const vy_scan_bank *bank, vy_scan_par
     }
 }
 
-static void fill_dispatch(vy_scan_part *part, const vyre_binding *bindings, uint32_t flags,
-                          vyre_dispatch_params *d)
+static void fill_dispatch(const vy_scan_bank *bank, vy_scan_part *part,
+                          const vyre_binding *bindings, uint32_t flags, vyre_dispatch_params *d)
 {
     vyre_dispatch_params_init(d);
-    d->binding_count = VY_SCAN_BUFFER_COUNT;
+    d->binding_count = bank->automaton_count > 1 ? VY_SCAN_BUFFER_COUNT : VY_SCAN_MASKS;
     d->bindings = bindings;
     d->params = part->params;
     d->param_count = VY_SCAN_PARAM_COUNT;
@@ -114,11 +68,14 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
     part->has_ended = part->is_submitted = false;
     part->total = 0;
     memset(part->words, 0, sizeof part->words);
-    vyre_result code = make_rows(b, part, diag);
+    vy_scan_table *table = &b->tables[is_whole];
+    uint64_t uploaded = 0;
+    vyre_result code = vy_scan_table_write(b, table, segment_size, &uploaded, diag);
     if (code != VYRE_OK) {
         return code;
     }
-    uint64_t rows = fill_rows(b, segment_size, part->rows, part->rows_count);
+    b->report.uploaded_size += uploaded;
+    uint64_t rows = table->row_count;
     uint64_t tiles = (rows + s->workgroup - 1) / s->workgroup;
     part->params[VY_SCAN_ROW_COUNT] = (uint32_t)rows;
     part->params[VY_SCAN_FILE_COUNT] = b->file_count;
@@ -132,7 +89,7 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
         return VYRE_OK;
     }
     part->groups = groups_for(s, tiles * bank->automaton_count);
-    code = vy_scan_part_rows(b, part, rows, (uint32_t)tiles, diag);
+    code = vy_scan_part_rows(b, part, rows, (uint32_t)tiles, bank->automaton_count, diag);
     vyre_pipeline *pipeline = NULL;
     if (code == VYRE_OK) {
         code = vy_scanner_pipeline(s, bank, part->is_staged, false, &pipeline, diag);
@@ -141,7 +98,7 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
         vyre_binding bindings[VY_SCAN_BUFFER_COUNT];
         vyre_dispatch_params d;
         bind(b, bank, part, bindings);
-        fill_dispatch(part, bindings, flags, &d);
+        fill_dispatch(bank, part, bindings, flags, &d);
         code = vyre_dispatch_async(pipeline, &d, &part->ticket, diag);
         part->is_submitted = code == VYRE_OK;
     }
@@ -150,7 +107,6 @@ static vyre_result submit_bank(vyre_scanner *s, vyre_scan_batch *b, uint32_t ban
         r->launches++;
         r->segment_count += bank_index ? 0 : rows;
         r->queue_length += rows * bank->automaton_count;
-        r->uploaded_size += (uint64_t)part->rows_count * 4 * sizeof *part->rows;
         r->scanned_size +=
             bank->automaton_count *
             (b->size + (is_whole ? 0
@@ -193,7 +149,7 @@ vyre_result vy_scan_again(vyre_scanner *s, vyre_scan_batch *b, uint32_t bank_ind
         part->params[VY_SCAN_FIRST_HIT] = first;
         bind(b, bank, part, bindings);
         bindings[VY_SCAN_STATE].out = NULL;
-        fill_dispatch(part, bindings, b->flags, &d);
+        fill_dispatch(bank, part, bindings, b->flags, &d);
         code = vyre_dispatch(pipeline, &d, &part->report, diag);
         b->report.launches += code == VYRE_OK;
         b->report.waits += code == VYRE_OK;

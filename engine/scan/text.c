@@ -35,9 +35,10 @@ void vy_scan_text(const vy_scan_variant *v, vy_text *text)
     while ((1u << steps) < v->workgroup) {
         steps++;
     }
-    vy_text_printf(text, "program %s\nworkgroup %u\nconst WIDTH = %u\n%s",
+    vy_text_printf(text, "program %s\nworkgroup %u\nconst WIDTH = %u\n",
                    v->is_again ? "scan_again" : "scan", (unsigned)v->workgroup,
-                   (unsigned)v->workgroup, vy_scan_head);
+                   (unsigned)v->workgroup);
+    vy_text_printf(text, vy_scan_head, v->is_multiple ? vy_scan_masks : "");
     if (!v->is_again || !v->is_multiple) {
         vy_text_printf(text, "shared classes : u32[256]\n");
     }

@@ -37,9 +37,9 @@ typedef enum vy_scan_buffer {
                         the rules */
     VY_SCAN_STATE,   /* u32: vyre_scan_word */
     VY_SCAN_COUNTS,  /* u32 for each row: hits */
-    VY_SCAN_MASKS,  /* u32 for each row: automata that have hits there; of one automaton not used */
-    VY_SCAN_PLACES, /* u32 for each workgroup's rows, and one: hits, then where they begin */
-    VY_SCAN_HITS,   /* u32x4: vyre_hit */
+    VY_SCAN_PLACES,  /* u32 for each workgroup's rows, and one: hits, then where they begin */
+    VY_SCAN_HITS,    /* u32x4: vyre_hit */
+    VY_SCAN_MASKS, /* u32 for each row: automata that have hits there; of several automata alone */
     VY_SCAN_BUFFER_COUNT
 } vy_scan_buffer;
 

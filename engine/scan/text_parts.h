@@ -3,6 +3,8 @@
 #ifndef VY_SCAN_TEXT_PARTS_H
 #define VY_SCAN_TEXT_PARTS_H
 
+static const char vy_scan_masks[] = "inout masks : u32[]\n";
+
 static const char vy_scan_head[] = "in text : u32x4[]\n"
                                    "in files : u32x4[]\n"
                                    "in table : u32[]\n"
@@ -10,9 +12,9 @@ static const char vy_scan_head[] = "in text : u32x4[]\n"
                                    "in outputs : u32[]\n"
                                    "inout state : u32[]\n"
                                    "inout counts : u32[]\n"
-                                   "inout masks : u32[]\n"
                                    "inout places : u32[]\n"
                                    "inout hits : u32x4[]\n"
+                                   "%s"
                                    "param row_count : u32\n"
                                    "param file_count : u32\n"
                                    "param segment_size : u32\n"

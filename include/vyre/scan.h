@@ -339,8 +339,10 @@ typedef struct vyre_scan_report {
     vyre_transition_width width;
     uint64_t segment_count, queue_length; /* segments; times automata */
     uint64_t claimed_count, done_count;   /* tiles; of the queue's length */
-    uint64_t scanned_size;  /* bytes that were walked, overlaps and automata counted */
-    uint64_t uploaded_size; /* for this scan: what was copied, tables of segments */
+    uint64_t scanned_size; /* bytes that were walked, overlaps and automata counted */
+    /* For this scan: what was copied, and 16 bytes a file where files were added since the last one
+     * or segments have another length. */
+    uint64_t uploaded_size;
     /* With each launch its words and the first 4,096 hits, where there is room for as many; then,
      * if there are more, all of them. */
     uint64_t read_back_size;

@@ -131,8 +131,10 @@ static void test_calibration_that_cannot_be_is_refused(void **state)
         /* Runs that end too late are not complete, and where none is there is no choice. */
         params.candidate_count = 1;
         params.timeout_ns = 1;
+        layer.slow_polls = true; /* no run has ended before it is waited for */
         assert_int_equal(vyre_scanner_calibrate(scanner, batch, &params, &found, &diag),
                          VYRE_ERROR_DISPATCH_FAILED);
+        layer.slow_polls = false;
         uint32_t staging = 0;
         assert_int_equal(segment_used(scanner, batch, &staging), 512);
         vyre_scanner_destroy(&scanner);

@@ -1,15 +1,11 @@
 /* vyre-run --bisect: faults planted in the words of kernel files are found, by pass, segment,
  * buffer, element, both values and the line that stores there. */
-#include "codegen/kernel.h"
+#include "tests/tools/plant.h"
 #include "tests/tools/support.h"
-#include "tools/common/open.h"
-#include "vyre/vyre.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <spirv/unified1/spirv.h>
 
 static const char spread_text[] = "program spread\n"
                                   "workgroup 64\n"
@@ -55,58 +51,13 @@ static int setup(void **state)
     return 0;
 }
 
-/* How many constants of that value became `to`. */
-static uint32_t change_constant(vyre_kernel *kernel, uint32_t from, uint32_t to)
-{
-    uint32_t changed = 0;
-    for (uint32_t s = 0; s < vyre_kernel_segment_count(kernel); s++) {
-        const vy_kernel_segment *segment = vy_kernel_get_segment(kernel, s);
-        for (uint32_t at = 5; at < segment->word_count; at += segment->words[at] >> 16) {
-            uint32_t *w = segment->words + at;
-            if ((w[0] & 0xffff) == SpvOpConstant && w[3] == from) {
-                w[3] = to;
-                changed++;
-            }
-        }
-    }
-    return changed;
-}
-
-/* A kernel file for the device that the tools open, with a constant of its words changed. */
-static void plant(const char *path, const char *name, const char *text, uint32_t from, uint32_t to)
-{
-    vyre_diag diag;
-    vyre_device *device = NULL;
-    vyre_program *program = NULL;
-    vyre_kernel *kernel = NULL;
-    vyre_kernel_params params = {0};
-    void *data = NULL;
-    size_t size = 0;
-    if (vy_open_device(NULL, VYRE_VALIDATION_DEFAULT, stderr, &device, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    vyre_device_kernel_params(device, &params);
-    if (vyre_program_parse(text, strlen(text), name, NULL, &program, &diag) != VYRE_OK ||
-        vyre_kernel_compile(program, &params, &kernel, &diag) != VYRE_OK) {
-        fail_msg("%s", diag.message);
-    }
-    assert_int_equal(change_constant(kernel, from, to), 1);
-    const vyre_kernel *kernels[] = {kernel};
-    assert_int_equal(vyre_kernel_save(kernels, 1, NULL, &data, &size, &diag), VYRE_OK);
-    put_file(path, data, size);
-    vyre_kernel_free_data(NULL, &data, size);
-    vyre_kernel_destroy(&kernel);
-    vyre_program_destroy(&program);
-    vyre_device_destroy(&device);
-}
-
 static void test_bisect_finds_a_planted_fault(void **state)
 {
     (void)state;
     if (has_no_device()) {
         return;
     }
-    plant("spread.vyk", "spread.vyre", spread_text, 1000, 1001);
+    plant_constant("spread.vyk", "spread.vyre", spread_text, 1000, 1001);
     int code = run_tool("vyre-run", "spread.vyk", "--in", "y[200]=iota", "--bisect", NULL);
     assert_int_equal(code, 1);
     assert_file_has("out", "spread.vyk:14:9: error: pass 3, segment 1 (line 12): y[17] is ");
@@ -145,7 +96,7 @@ static void test_bisect_finds_it_in_loops_and_fixpoints(void **state)
         return;
     }
     /* 76 are taken off in place of 77, from the first execution on where there is something. */
-    plant("lower.vyk", "lower.vyre", lower_text, 77, 76);
+    plant_constant("lower.vyk", "lower.vyre", lower_text, 77, 76);
     int code = run_tool("vyre-run", "lower.vyk", "--in", "y[130]=fill:900", "--bisect", NULL);
     assert_int_equal(code, 0);
     code = run_tool("vyre-run", "lower.vyk", "--in", "y[130]=iota:872", "--bisect", NULL);
@@ -169,7 +120,7 @@ static void test_bisect_finds_records(void **state)
                                "    grid_sync\n"
                                "    if gid.x >= 37 && pass == 2 { trap(9) }\n"
                                "}\n";
-    plant("traps.vyk", "traps.vyre", text, 37, 38);
+    plant_constant("traps.vyk", "traps.vyre", text, 37, 38);
     assert_int_equal(run_tool("vyre-run", "traps.vyk", "--in", "y[100]=zero", "--bisect", NULL), 1);
     assert_file_has("out", "traps.vyk:9:35: error: pass 2, segment 1 (line 9), record: device trap "
                            "9 at 9:35 in pass 2, segment 1, invocation 38; interpreter trap 9 at "
@@ -211,7 +162,7 @@ static void test_bisect_agrees_where_nothing_is_wrong(void **state)
                      0);
     assert_file_has("out", "bisect: device and interpreter agree bit for bit: 404 elements of 3 "
                            "buffers, scratch among them, 6 passes, convergence and record\n");
-    plant("right.vyk", "spread.vyre", spread_text, 1000, 1000);
+    plant_constant("right.vyk", "spread.vyre", spread_text, 1000, 1000);
     assert_int_equal(run_tool("vyre-run", "right.vyk", "--in", "y[200]=iota", "--bisect", NULL), 0);
 }
 

@@ -1,6 +1,9 @@
 /* The documents: docs/renderer.md's C++ blocks are one program, built against an installed copy and
- * run; what docs/scan.md shows is run, and so are the other pages' commands, programs and C; links
- * lead somewhere; names of the library's exist. */
+ * run; what docs/scan.md shows is run, and so are the other pages' commands, transcripts, programs,
+ * C and CMake, so that no block is left which nothing runs and which does not say why; links lead
+ * somewhere; names of the library's exist. */
+#include "tests/tools/docs.h"
+#include "tests/tools/plant.h"
 #include "tests/tools/support.h"
 #include "vyre/text.h"
 
@@ -45,49 +48,6 @@ static void must_run(char *const *arguments)
     }
 }
 
-static char *get_document(const char *name)
-{
-    char path[512];
-    size_t size;
-    snprintf(path, sizeof path, "%s/%s", VYRE_SOURCE_DIR, name);
-    char *text = get_file(path, &size);
-    if (!text) {
-        fail_msg("there is no %s", name);
-    }
-    return text;
-}
-
-/* All blocks of a language, one after the other, with lines that lead compilers to the document. */
-static char *join_blocks(const char *document, const char *language, int with_lines)
-{
-    vy_text out;
-    char fence[32];
-    vy_text_init(&out, NULL);
-    snprintf(fence, sizeof fence, "```%s\n", language);
-    uint32_t line = 1;
-    bool inside = false;
-    for (const char *at = document; *at; line++) {
-        const char *end = strchr(at, '\n');
-        size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
-        if (strncmp(at, "```", 3) == 0) {
-            bool opens = !inside && strncmp(at, fence, strlen(fence)) == 0;
-            if (opens && with_lines) {
-                vy_text_printf(&out, "#line %u \"renderer.md\"\n", (unsigned)line + 1);
-            }
-            inside = opens;
-        } else if (inside) {
-            vy_text_append(&out, at, length);
-        }
-        at += length;
-    }
-    vy_text_append(&out, "", 1);
-    char *copy = malloc(out.size);
-    assert_non_null(copy);
-    memcpy(copy, out.data, out.size);
-    vy_text_finish(&out);
-    return copy;
-}
-
 static void install_library(void)
 {
     char *install[] = {DOCS_CMAKE, "--install", VYRE_BINARY_DIR, "--prefix", "prefix", NULL};
@@ -122,13 +82,18 @@ static void build_program(void)
     must_run(compile);
 }
 
+static bool validates(void)
+{
+    const char *none = getenv("VYRE_TESTS_NO_VALIDATION");
+    return !(none && strcmp(none, "1") == 0);
+}
+
 static void test_docs_renderer_is_a_program_that_runs(void **state)
 {
     (void)state;
     enter_folder("docs");
-    char *document = get_document("docs/renderer.md");
-    char *source = join_blocks(document, "cpp", 1);
-    char *wanted = join_blocks(document, "text", 0);
+    char *source = docs_join("docs/renderer.md", "cpp", "renderer.md");
+    char *wanted = docs_join("docs/renderer.md", "text", NULL);
     put_text("renderer.cpp", source);
     assert_true(strlen(source) > 1000 && strlen(wanted) > 100);
     build_program();
@@ -139,40 +104,41 @@ static void test_docs_renderer_is_a_program_that_runs(void **state)
         char *out = get_file("out", &size);
         assert_string_equal(out, wanted);
         free(out);
-        const char *none = getenv("VYRE_TESTS_NO_VALIDATION");
-        assert_file_has("err", none && strcmp(none, "1") == 0 ? ", 0 messages"
-                                                              : "validation on, 0 messages");
+        assert_file_has("err", validates() ? "validation on, 0 messages" : ", 0 messages");
     }
     free(wanted);
     free(source);
-    free(document);
 }
 
-/* All blocks of the language are what the file `out` has. */
-static void assert_output_is(const char *document, const char *language)
+static void assert_output_is(const char *wanted)
 {
     size_t size;
-    char *wanted = join_blocks(document, language, 0), *out = get_file("out", &size);
+    char *out = get_file("out", &size);
     assert_true(strlen(wanted) > 20);
     assert_string_equal(out, wanted);
-    free(wanted);
     free(out);
 }
 
 static void test_docs_scan_is_run(void **state)
 {
     (void)state;
+    static const char document[] = "docs/scan.md";
+    char *script = docs_join(document, "sh", NULL), *source = docs_join(document, "c", NULL);
+    char *printed = docs_join(document, "text", NULL),
+         *result = docs_join(document, "output", NULL);
     if (has_no_device()) {
+        free(script);
+        free(source);
+        free(printed);
+        free(result);
         return;
     }
     enter_folder("docs-scan");
-    char *document = get_document("docs/scan.md");
-    char *script = join_blocks(document, "sh", 0), *source = join_blocks(document, "c", 0);
     put_text("script", script);
     char *shell[] = {
         "bash", "-c", "PATH=$1:$PATH; set -e; . ./script", "bash", VYRE_BINARY_DIR "/bin", NULL};
     must_run(shell);
-    assert_output_is(document, "text");
+    assert_output_is(printed);
     put_text("scan.c", source);
     install_library();
     char *compile[] = {DOCS_CC,
@@ -193,10 +159,11 @@ static void test_docs_scan_is_run(void **state)
     must_run(compile);
     char *program[] = {"./scan", NULL};
     must_run(program);
-    assert_output_is(document, "output");
+    assert_output_is(result);
     free(script);
     free(source);
-    free(document);
+    free(printed);
+    free(result);
 }
 
 /* ---- Programs, commands and C of the other pages -----------------------------------------------
@@ -212,24 +179,26 @@ static void must_parse(const char *text, const char *document)
     vyre_program_destroy(&program);
 }
 
-/* Blocks without a language are programs where they begin as such. */
-static uint32_t parse_programs(const char *name)
+/* Blocks without a language are programs where they have a kernel; `before` stands in front of
+ * those that do not begin as such. */
+static uint32_t parse_programs(const char *name, const char *before)
 {
-    char *document = get_document(name);
-    uint32_t count = 0;
-    for (char *at = document; (at = strstr(at, "\n```")) != NULL;) {
-        char *begin = at + 4, *end = strstr(begin, "\n```");
-        assert_non_null(end);
-        at = end + 4;
-        if (*begin != '\n') {
-            continue;
-        }
-        *end = 0;
-        if (strstr(begin, "\nprogram ") && strstr(begin, "\nkernel {")) {
-            must_parse(begin + 1, name);
+    char *document = docs_get(name);
+    const char *at = document;
+    vy_block block;
+    uint32_t count = 0, line = 0;
+    while (docs_next_block(&at, &line, &block)) {
+        char *text = docs_copy(&block);
+        if (!block.language[0] && !block.not_run && strstr(text, "\nkernel {")) {
+            vy_text program;
+            vy_text_init(&program, NULL);
+            vy_text_printf(&program, "%s%s", strstr(text, "program ") ? "" : before, text);
+            must_parse(program.data, name);
+            docs_note_run(name, &block);
+            vy_text_finish(&program);
             count++;
         }
-        *end = '\n';
+        free(text);
     }
     free(document);
     return count;
@@ -238,77 +207,244 @@ static uint32_t parse_programs(const char *name)
 static void test_docs_programs_are_right(void **state)
 {
     (void)state;
-    assert_int_equal(parse_programs("README.md"), 1);
-    assert_true(parse_programs("docs/language.md") >= 4);
+    assert_int_equal(parse_programs("README.md", ""), 1);
+    assert_int_equal(parse_programs("docs/language.md", "program again\nworkgroup 64\n"), 7);
     /* Statements alone, of buffers and params that the text beside them names. */
-    char *document = get_document("docs/performance.md"), *body = join_blocks(document, "", 0);
-    vy_text program;
-    vy_text_init(&program, NULL);
-    vy_text_printf(&program,
-                   "program appends\nworkgroup 64\nin x : u32[]\nout y : u32[len(x)]\n"
-                   "inout count : u32[1]\nparam mask : u32\nparam want : u32\n"
-                   "kernel {\n%s}\n",
-                   body);
-    assert_non_null(strstr(body, "atomic_add(count[0], 1)"));
-    must_parse(program.data, "docs/performance.md");
-    vy_text_finish(&program);
-    free(body);
+    static const char *const around[] = {"in x : u32[]\nkernel {\n%s}\n",
+                                         "in x : u32[]\nout y : u32[len(x)]\ninout count : u32[1]\n"
+                                         "param mask : u32\nparam want : u32\nkernel {\n%s}\n"};
+    static const char name[] = "docs/performance.md";
+    char *document = docs_get(name);
+    const char *at = document;
+    vy_block block;
+    uint32_t line = 0, count = 0;
+    while (docs_next_block(&at, &line, &block)) {
+        assert_true(count < VY_COUNT_OF(around));
+        char *text = docs_copy(&block);
+        vy_text program;
+        vy_text_init(&program, NULL);
+        vy_text_printf(&program, "program part\nworkgroup 64\n");
+        vy_text_printf(&program, around[count++], text);
+        must_parse(program.data, name);
+        docs_note_run(name, &block);
+        vy_text_finish(&program);
+        free(text);
+    }
     free(document);
 }
 
-/* Lines of the tools', with those that go on behind a backslash. */
-static void take_commands(vy_text *script, const char *document)
+/* ---- Commands, and what they print ----------------------------------------------------------- */
+
+/* What the tools and the checkout of a reader are, in the current folder: a build folder to install
+ * from and to write into, the programs, and the tools in the PATH. */
+#define READERS_FOLDER                                                                             \
+    "mkdir -p build; for f in bin cmake_install.cmake CMakeCache.txt; do\n"                        \
+    "    ln -sfn \"$1/$f\" build/$f\n"                                                             \
+    "done\n"                                                                                       \
+    "for f in shaders examples; do ln -sfn \"$2/$f\" $f; done\n"                                   \
+    "cp shaders/scan.vyre \"$2\"/docs/programs/* .\n"                                              \
+    "PATH=$1/bin:$PATH LD_LIBRARY_PATH=$1/lib/fakes:$LD_LIBRARY_PATH CFLAGS=$3\n"                  \
+    "export PATH LD_LIBRARY_PATH CFLAGS FAKE_RENDERDOC= FAKE_RENDERDOC_LOG=log\n"
+
+/* Runs the text by bash, up to what fails where `script` says so by set -e. */
+static int run_as_reader(const char *script)
 {
-    bool goes_on = false;
-    for (const char *at = document; *at;) {
-        const char *end = strchr(at, '\n');
-        size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
-        bool is_command = strncmp(at, "build/bin/vyre-", 15) == 0 || strncmp(at, "vyre-", 5) == 0;
-        if (is_command || goes_on) {
-            vy_text_append(script, at, length);
-            goes_on = length > 1 && at[length - 2] == '\\';
-        }
-        at += length;
-    }
+    vy_text text;
+    vy_text_init(&text, NULL);
+    vy_text_printf(&text, READERS_FOLDER "%s", script);
+    char *shell[] = {
+        "bash",        "-c", (char *)text.data, "bash", VYRE_BINARY_DIR, VYRE_SOURCE_DIR,
+        DOCS_SANITIZE, NULL};
+    int code = run(shell);
+    vy_text_finish(&text);
+    return code;
 }
 
-static void run_commands(const char *name, const char *language, uint32_t at_least)
+/* The line without what is behind " #" is in the list of what is left out: "COMMAND (REASON); ...".
+ */
+static bool is_left_out(const vy_block *block, const char *line, size_t size)
 {
-    char *document = get_document(name), *blocks = join_blocks(document, language, 0);
+    char command[200];
+    const char *comment = strstr(line, " #");
+    size_t length = comment && comment < line + size ? (size_t)(comment - line) : size;
+    while (length > 0 && strchr(" \n", line[length - 1])) {
+        length--;
+    }
+    if (!block->left_out || length == 0) {
+        return false;
+    }
+    snprintf(command, sizeof command, "%.*s (", (int)length, line);
+    const char *found = strstr(block->left_out, command);
+    return found && found < block->left_out + block->mark_size &&
+           (found == block->left_out || (found[-1] == ' ' && found[-2] == ';'));
+}
+
+/* Runs every line of the document's blocks of commands but those that are left out. */
+static void run_commands(const char *name, uint32_t at_least)
+{
+    char *document = docs_get(name);
+    const char *at = document;
     vy_text script;
-    uint32_t count = 0;
+    vy_block block;
+    uint32_t count = 0, line = 0;
     vy_text_init(&script, NULL);
-    take_commands(&script, blocks);
-    assert_non_null(script.data);
-    for (const char *at = script.data; (at = strchr(at, '\n')) != NULL; at++) {
-        count++;
+    vy_text_printf(&script, "set -e\n");
+    while (docs_next_block(&at, &line, &block)) {
+        if (block.not_run || strcmp(block.language, "sh") != 0) {
+            continue;
+        }
+        docs_note_run(name, &block);
+        const char *end = block.text + block.size;
+        for (const char *p = block.text; p < end;) {
+            size_t size = (size_t)(strchr(p, '\n') - p) + 1;
+            if (!is_left_out(&block, p, size)) {
+                vy_text_append(&script, p, size);
+                count++;
+            }
+            p += size;
+        }
     }
     assert_true(count >= at_least);
-    put_text("script", script.data);
-    char *shell[] = {"bash",
-                     "-c",
-                     "mkdir -p build; ln -sfn \"$1\" build/bin; ln -sfn \"$2\" shaders\n"
-                     "cp shaders/scan.vyre .; PATH=$1:$PATH; set -e; . ./script",
-                     "bash",
-                     VYRE_BINARY_DIR "/bin",
-                     VYRE_SOURCE_DIR "/shaders",
-                     NULL};
-    must_run(shell);
+    if (!has_no_device() && run_as_reader(script.data) != 0) {
+        size_t size;
+        char *out = get_file("out", &size), *err = get_file("err", &size);
+        fail_msg("%s: %s\n%s%s", name, script.data, out ? out : "", err ? err : "");
+    }
     vy_text_finish(&script);
-    free(blocks);
     free(document);
 }
 
 static void test_docs_commands_are_run(void **state)
 {
     (void)state;
-    if (has_no_device()) {
-        return;
-    }
     enter_folder("docs-commands");
-    run_commands("README.md", "sh", 5);
-    run_commands("docs/engine.md", "", 4);
+    run_commands("README.md", 8);
+    run_commands("docs/engine.md", 4);
+    run_commands("docs/tools.md", 1);
 }
+
+/* Runs the commands of a transcript, "$ COMMAND", and compares what each prints. */
+static void check_transcript(const char *name, const vy_block *block)
+{
+    char *text = docs_copy(block), *at = text;
+    assert_true(strncmp(at, "$ ", 2) == 0);
+    while (at) {
+        char *command = at + 2, *wanted = strchr(at, '\n'), *next = strstr(wanted, "\n$ ");
+        *wanted++ = 0;
+        if (next) {
+            *next++ = 0;
+        }
+        at = next;
+        if (strstr(command, " --printf") && !validates()) {
+            continue;
+        }
+        char line[400];
+        snprintf(line, sizeof line, "{ %s; } 2>&1", command);
+        int code = run_as_reader(line);
+        size_t size;
+        char *printed = get_file("out", &size);
+        if (code > 1 || !docs_matches(wanted, printed)) {
+            fail_msg("%s:%u: '%s' ends with %d and prints\n%s\nand not\n%s", name,
+                     (unsigned)block->line, command, code, printed, wanted);
+        }
+        free(printed);
+    }
+    free(text);
+}
+
+static void test_docs_transcripts_are_what_is_printed(void **state)
+{
+    (void)state;
+    static const char name[] = "docs/tools.md";
+    char *document = docs_get(name);
+    const char *at = document;
+    vy_block block;
+    uint32_t line = 0, count = 0;
+    enter_folder("docs-transcripts");
+    if (!has_no_device()) {
+        char *program = docs_get("docs/programs/spread.vyre");
+        plant_constant("spread.vyk", "spread.vyre", program, 1000, 1001);
+        free(program);
+    }
+    while (docs_next_block(&at, &line, &block)) {
+        if (strncmp(block.text, "$ ", 2) == 0 && !block.not_run) {
+            docs_note_run(name, &block);
+            count++;
+            if (!has_no_device()) {
+                check_transcript(name, &block);
+            }
+        }
+    }
+    assert_int_equal(count, 6);
+    free(document);
+}
+
+static void test_docs_transcripts_are_compared_word_by_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wanted, *printed;
+        bool matches;
+    } cases[] = {
+        {"a b\n", "a b\n", true},         {"a\nb\n", "a  b", true},
+        {"a b\n", "a c\n", false},        {"ab\n", "a b\n", false},
+        {"a b\n", "a b c\n", false},      {"a b c\n", "a b\n", false},
+        {"...\nb\n", "a b\n", true},      {"a\n...\n", "a\nb\nc\n", true},
+        {"a ... c\n", "a b b c\n", true}, {"a ... c ... e\n", "a c b c d e\n", true},
+        {"a ... c\n", "a b\n", false},    {"took ... us\n", "took 12 us\n", true},
+        {"...\nb\n", "a b c\n", false},   {"a, ...\n", "a, b, ...\n", true},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
+        if (docs_matches(cases[i].wanted, cases[i].printed) != cases[i].matches) {
+            fail_msg("'%s' and '%s'", cases[i].wanted, cases[i].printed);
+        }
+    }
+}
+
+/* docs/tools.md's forms of examples, without what is said of each, above a program of that kind. */
+static void test_docs_examples_are_run(void **state)
+{
+    (void)state;
+    static const char name[] = "docs/tools.md";
+    char *document = docs_get(name);
+    const char *at = document;
+    vy_text program;
+    vy_block block;
+    uint32_t line = 0, count = 0;
+    vy_text_init(&program, NULL);
+    while (docs_next_block(&at, &line, &block)) {
+        if (strncmp(block.text, "//! ", 4) != 0) {
+            continue;
+        }
+        docs_note_run(name, &block);
+        for (const char *p = block.text; p < block.text + block.size; p = strchr(p, '\n') + 1) {
+            const char *remark = strstr(p, "   ");
+            size_t size = strcspn(p, "\n"), part = remark ? (size_t)(remark - p) : size;
+            vy_text_printf(&program, "%.*s\n", (int)(part < size ? part : size), p);
+            count++;
+        }
+    }
+    assert_int_equal(count, 7);
+    vy_text_printf(&program, "program examples\nworkgroup 64\ngrid over x\nfixpoint 9 until more\n"
+                             "in x : f32[]\nparam k : f32\nout y : f32[len(x)]\nout v : u32x4[2]\n"
+                             "scratch more : u32[1]\n"
+                             "kernel {\n"
+                             "    if gid.x < len(x) { y[gid.x] = x[gid.x] + k }\n"
+                             "    if gid.x < 2 { v[gid.x] = u32x4(1, 2, 3, 4) + gid.x * 4 }\n"
+                             "    if gid.x == 0 && pass == 0 { atomic_store(more[0], 1) }\n"
+                             "}\n");
+    enter_folder("docs-examples");
+    put_text("forms.vyre", program.data);
+    if (!has_no_device()) {
+        char *shell[] = {VYRE_BINARY_DIR "/bin/vyre-run", "--examples", "forms.vyre", NULL};
+        must_run(shell);
+        assert_file_has("out", "2 of 2 examples pass");
+    }
+    vy_text_finish(&program);
+    free(document);
+}
+
+/* ---- C and CMake ----------------------------------------------------------------------------- */
 
 static void compile_c(const char *source, const char *program)
 {
@@ -334,7 +470,7 @@ static void compile_c(const char *source, const char *program)
 /* docs/megakernel.md's example, with what it takes for granted around it. */
 static void write_megakernel(void)
 {
-    char *document = get_document("docs/megakernel.md"), *block = join_blocks(document, "c", 0);
+    char *block = docs_join("docs/megakernel.md", "c", NULL);
     char *params = strstr(block, "vyre_dispatcher_params params;");
     assert_non_null(params);
     vy_text source;
@@ -359,7 +495,6 @@ static void write_megakernel(void)
     put_text("megakernel.c", source.data);
     vy_text_finish(&source);
     free(block);
-    free(document);
 }
 
 static void test_docs_c_is_compiled_and_run(void **state)
@@ -374,190 +509,120 @@ static void test_docs_c_is_compiled_and_run(void **state)
         must_run(program);
         assert_file_has("out", "10 0 20\n");
     }
-    /* docs/engine.md's, of a kernel that vyre_add_kernel compiled. */
-    char *document = get_document("docs/engine.md"), *block = join_blocks(document, "c", 0);
-    char *code = strstr(block, "\n");
-    assert_non_null(code);
+    /* README.md's are declarations alone. */
     vy_text source;
+    char *block = docs_join("README.md", "c", NULL);
+    assert_non_null(strstr(block, "vyre_pipeline *pipeline;"));
     vy_text_init(&source, NULL);
-    vy_text_printf(&source,
-                   "%.*s\n#include <vyre/vyre.h>\nint main(void)\n{\nvyre_device *device = NULL;\n"
-                   "vyre_kernel *kernel = NULL;\nvyre_diag diag;\nvyre_result result;\n"
-                   "if (vyre_device_create(NULL, &device, &diag)) { return 1; }\n%s\n"
-                   "vyre_device_destroy(&device);\nreturn result == VYRE_ERROR_IO ? 0 : 1;\n}\n",
-                   (int)(code - block), block, code);
-    put_text("mine.h", "#include <stddef.h>\nstatic const unsigned char mine[] = {0};\n"
-                       "static const size_t mine_size = 1;\n");
-    put_text("engine.c", source.data);
-    compile_c("engine.c", "engine");
-    if (!has_no_device()) {
-        char *program[] = {"./engine", NULL};
-        must_run(program); /* the byte is no kernel file */
-    }
+    vy_text_printf(
+        &source, "%s\nint main(void)\n{\n    return device || program || kernel || pipeline;\n}\n",
+        block);
+    put_text("readme.c", source.data);
+    compile_c("readme.c", "readme");
     vy_text_finish(&source);
     free(block);
-    free(document);
 }
 
-static const char *const documents[] = {
-    "README.md",         "docs/engine.md",     "docs/language.md",        "docs/measurements.md",
-    "docs/renderer.md",  "docs/scan.md",       "docs/spirv-interface.md", "docs/passes.md",
-    "docs/tools.md",     "docs/megakernel.md", "docs/performance.md",     "docs/troubleshooting.md",
-    "docs/comparison.md"};
-#define DOCUMENT_COUNT (sizeof documents / sizeof documents[0])
-
-static void test_docs_links_lead_somewhere(void **state)
+/* docs/engine.md's project: its CMake and its C, with what they take for granted around them. */
+static void test_docs_project_is_built_and_run(void **state)
 {
     (void)state;
-    uint32_t count = 0;
-    for (size_t d = 0; d < DOCUMENT_COUNT; d++) {
-        char *text = get_document(documents[d]);
-        bool is_top = strchr(documents[d], '/') == NULL;
-        for (const char *at = strstr(text, "]("); at; at = strstr(at + 1, "](")) {
-            size_t length = strcspn(at + 2, ")#");
-            if (length == 0 || strncmp(at + 2, "http", 4) == 0) {
-                continue;
-            }
-            char path[600];
-            snprintf(path, sizeof path, "%s/%s%.*s", VYRE_SOURCE_DIR, is_top ? "" : "docs/",
-                     (int)length, at + 2);
-            if (access(path, R_OK) != 0) {
-                fail_msg("%s links to %.*s, which is not there", documents[d], (int)length, at + 2);
-            }
-            count++;
+    char *block = docs_join("docs/engine.md", "c", NULL);
+    char *list = docs_join("docs/engine.md", "cmake", NULL);
+    char *code = strstr(block, "\n");
+    vy_text text;
+    assert_non_null(code);
+    enter_folder("docs-project");
+    install_library();
+    vy_text_init(&text, NULL);
+    vy_text_printf(&text,
+                   "%.*s\n#include <vyre/vyre.h>\n#include <stdio.h>\n#include \"scan.h\"\n"
+                   "int main(void)\n{\nvyre_device *device = NULL;\n"
+                   "vyre_kernel *kernel = NULL;\nvyre_diag diag;\nvyre_result result;\n"
+                   "if (vyre_device_create(NULL, &device, &diag)) { return 1; }\n%s\n"
+                   "printf(\"%%d %%d %%d\\n\", result, vyre_kernel_is_precompiled(kernel), "
+                   "scan_size > 1000);\n"
+                   "vyre_kernel_destroy(&kernel);\nvyre_device_destroy(&device);\nreturn 0;\n}\n",
+                   (int)(code - block), block, code);
+    put_text("main.c", text.data);
+    vy_text_finish(&text);
+    vy_text_init(&text, NULL);
+    vy_text_printf(&text, "cmake_minimum_required(VERSION 3.25)\nproject(app C)\n%s", list);
+    put_text("CMakeLists.txt", text.data);
+    vy_text_finish(&text);
+    char *program = docs_get("docs/programs/walk.vyre");
+    put_text("mine.vyre", program);
+    char *shell[] = {"bash",
+                     "-c",
+                     "rm -rf made && cmake -S . -B made -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" "
+                     "-DCMAKE_C_COMPILER=\"$1\" -DCMAKE_C_FLAGS=\"$2\" && cmake --build made",
+                     "bash",
+                     DOCS_CC,
+                     DOCS_SANITIZE,
+                     NULL};
+    must_run(shell);
+    if (!has_no_device()) {
+        char *app[] = {"made/app", NULL};
+        must_run(app);
+        assert_file_has("out", "0 1 1\n");
+    }
+    free(program);
+    free(list);
+    free(block);
+}
+
+static void test_docs_json_is_json(void **state)
+{
+    (void)state;
+    char *json = docs_join("tools/editors/README.md", "json", NULL);
+    assert_int_equal(*skip_json(json), 0);
+    assert_non_null(strstr(json, "\"path\": \"./vyre.tmLanguage.json\""));
+    free(json);
+}
+
+/* ---- All documents --------------------------------------------------------------------------- */
+
+static char **documents;
+
+static int find_documents(void **state)
+{
+    (void)state;
+    documents = docs_list();
+    return 0;
+}
+
+static int forget_documents(void **state)
+{
+    (void)state;
+    docs_free_list(documents);
+    return 0;
+}
+
+/* Behind the tests above, which note what they run. */
+static void test_docs_have_no_block_that_nothing_runs(void **state)
+{
+    (void)state;
+    for (size_t d = 0; documents[d]; d++) {
+        char *text = docs_get(documents[d]);
+        uint32_t line = docs_find_unrun(documents[d], text);
+        if (line) {
+            fail_msg(
+                "%s:%u: nothing runs this block. Fix: run it in tests/tools/test_docs.c, or say "
+                "above it why it cannot be: <!-- not run: REASON -->",
+                documents[d], (unsigned)line);
         }
         free(text);
     }
-    assert_true(count > 4);
-}
-
-/* All public headers, one after the other, and what the CMake package defines. */
-static char *get_headers(void)
-{
-    static const char *const names[] = {
-        "include/vyre/buffer.h",     "include/vyre/device.h",  "include/vyre/dispatch.h",
-        "include/vyre/dispatcher.h", "include/vyre/interp.h",  "include/vyre/kernel.h",
-        "include/vyre/megakernel.h", "include/vyre/program.h", "include/vyre/result.h",
-        "include/vyre/scan.h",       "include/vyre/text.h",    "include/vyre/vma.h",
-        "include/vyre/vulkan.h",     "include/vyre/vyre.h",    "tools/cmake/VyreAddKernel.cmake"};
-    vy_text out;
-    vy_text_init(&out, NULL);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *text = get_document(names[i]);
-        vy_text_append(&out, text, strlen(text));
-        free(text);
+    /* A block more is found, unless a comment says why it is not run. */
+    static const char *const heads[] = {"\n```sh\nls\n```\n", "<!-- not run: -->\n```\nls\n```\n",
+                                        "<!-- not run: no -->\n```\nls\n```\n",
+                                        "<!-- left out: ls (a reason) -->\n```sh\nls\n```\n",
+                                        "<!-- not run: a picture -->\n\n```\nls\n```\n"};
+    for (size_t i = 0; i < VY_COUNT_OF(heads); i++) {
+        assert_int_not_equal(docs_find_unrun("new.md", heads[i]), 0);
     }
-    vy_text_append(&out, "", 1);
-    char *copy = malloc(out.size);
-    assert_non_null(copy);
-    memcpy(copy, out.data, out.size);
-    vy_text_finish(&out);
-    return copy;
-}
-
-static bool is_word_letter(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* The word with nothing of a word on either side. */
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-        if ((at == text || !is_word_letter(at[-1])) && !is_word_letter(at[length])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Functions, types and constants that a document for users of the engine names are there; names
- * that end in _ stand for several. */
-static void check_names(const char *document, const char *prefix, const char *headers)
-{
-    char *text = get_document(document);
-    uint32_t count = 0;
-    for (const char *at = strstr(text, prefix); at; at = strstr(at + 1, prefix)) {
-        char word[80];
-        size_t length = 0;
-        while (is_word_letter(at[length]) && length + 1 < sizeof word) {
-            word[length] = at[length];
-            length++;
-        }
-        word[length] = 0;
-        bool is_inside = at != text && (is_word_letter(at[-1]) || at[-1] == '-');
-        if (is_inside || word[length - 1] == '_') {
-            continue;
-        }
-        char row[sizeof word + 8]; /* of a list of results */
-        snprintf(row, sizeof row, "X(%s,", word + 5);
-        if (!has_word(headers, word) && !strstr(headers, row)) {
-            fail_msg("%s names %s, which no header has", document, word);
-        }
-        count++;
-    }
-    assert_true(count > 3);
-    free(text);
-}
-
-static void test_docs_name_what_there_is(void **state)
-{
-    (void)state;
-    char *headers = get_headers();
-    static const char *const names[] = {"docs/engine.md", "docs/renderer.md", "docs/megakernel.md",
-                                        "docs/scan.md", "docs/troubleshooting.md"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        check_names(names[i], "vyre_", headers);
-        check_names(names[i], "VYRE_", headers);
-    }
-    free(headers);
-}
-
-static bool has_figure(const char *text, const char *figure, size_t length)
-{
-    for (const char *at = strstr(text, figure); at; at = strstr(at + 1, figure)) {
-        bool is_whole = at == text || !strchr("0123456789.,", at[-1]);
-        bool ends =
-            !strchr("0123456789.", at[length]) && !(at[length] == ',' && at[length + 1] != ' ');
-        if (is_whole && ends) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Microseconds in the tables of docs/comparison.md are figures of docs/measurements.md; they stand
- * behind the first cell of a row. */
-static void test_docs_compare_by_measured_figures(void **state)
-{
-    (void)state;
-    char *text = get_document("docs/comparison.md"), *source = get_document("docs/measurements.md");
-    const char *at = strstr(text, "\n## What was measured\n");
-    assert_non_null(at);
-    uint32_t count = 0;
-    bool is_first_cell = true;
-    for (at = strchr(at + 1, '\n'); at && strncmp(at, "\n## ", 4) != 0 && *at; at++) {
-        size_t length = strspn(at, "0123456789.");
-        if (*at == '\n') {
-            is_first_cell = true;
-        } else if (strncmp(at, " | ", 3) == 0) {
-            is_first_cell = false;
-        } else if (!is_first_cell && length > 1) {
-            char figure[40];
-            snprintf(figure, sizeof figure, "%.*s", (int)length, at);
-            /* What a head of a table says is no time: "1,000". */
-            if (at[length] != ',' && at[-1] != ',' && strcmp(figure, "10") &&
-                strcmp(figure, "100") && !has_figure(source, figure, length)) {
-                fail_msg("docs/comparison.md says %s, and docs/measurements.md does not", figure);
-            }
-            count++;
-            at += length - 1;
-        }
-    }
-    assert_true(count > 20);
-    free(text);
-    free(source);
+    assert_int_equal(docs_find_unrun("new.md", "<!-- not run: a picture -->\n```\nls\n```\n"), 0);
+    assert_int_equal(docs_find_unrun("new.md", "1. x\n\n   ```sh\n   ls\n   ```\n"), 3);
 }
 
 int main(void)
@@ -567,10 +632,13 @@ int main(void)
         cmocka_unit_test(test_docs_scan_is_run),
         cmocka_unit_test(test_docs_programs_are_right),
         cmocka_unit_test(test_docs_commands_are_run),
+        cmocka_unit_test(test_docs_transcripts_are_what_is_printed),
+        cmocka_unit_test(test_docs_examples_are_run),
         cmocka_unit_test(test_docs_c_is_compiled_and_run),
-        cmocka_unit_test(test_docs_links_lead_somewhere),
-        cmocka_unit_test(test_docs_name_what_there_is),
-        cmocka_unit_test(test_docs_compare_by_measured_figures),
+        cmocka_unit_test(test_docs_project_is_built_and_run),
+        cmocka_unit_test(test_docs_json_is_json),
+        cmocka_unit_test(test_docs_have_no_block_that_nothing_runs), /* of those above */
+        cmocka_unit_test(test_docs_transcripts_are_compared_word_by_word),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, find_documents, forget_documents);
 }

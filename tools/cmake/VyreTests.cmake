@@ -150,7 +150,7 @@ if(TARGET test_docs AND vyre_have_library)
         DOCS_CC="${CMAKE_C_COMPILER}" DOCS_CXX="${CMAKE_CXX_COMPILER}" DOCS_VULKAN="${VYRE_vulkan_INCLUDE_DIR}"
         DOCS_VMA="${VYRE_vma_INCLUDE_DIR}" DOCS_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
         DOCS_LOADER="${docs_loader}" DOCS_SANITIZE="${docs_sanitize}")
-    add_dependencies(test_docs vyre-vk vyre-vk-archive)
+    add_dependencies(test_docs vyre-vk vyre-vk-archive vyre_fake_renderdoc)
 endif()
 
 # Man pages and completion are made with the tools; where pages are left out the test is told so.
