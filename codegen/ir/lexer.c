@@ -27,23 +27,28 @@ static uint32_t hex_value(char c)
     return (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-/* Bytes that names are made of. */
-static const bool name_chars[256] = {
-#define LETTER(upper, lower) [upper] = true, [lower] = true
-    LETTER('A', 'a'), LETTER('B', 'b'), LETTER('C', 'c'), LETTER('D', 'd'), LETTER('E', 'e'),
-    LETTER('F', 'f'), LETTER('G', 'g'), LETTER('H', 'h'), LETTER('I', 'i'), LETTER('J', 'j'),
-    LETTER('K', 'k'), LETTER('L', 'l'), LETTER('M', 'm'), LETTER('N', 'n'), LETTER('O', 'o'),
-    LETTER('P', 'p'), LETTER('Q', 'q'), LETTER('R', 'r'), LETTER('S', 's'), LETTER('T', 't'),
-    LETTER('U', 'u'), LETTER('V', 'v'), LETTER('W', 'w'), LETTER('X', 'x'), LETTER('Y', 'y'),
-    LETTER('Z', 'z'),
+/* What a byte begins. */
+typedef enum byte_kind { BYTE_OTHER, BYTE_BLANK, BYTE_NAME, BYTE_DIGIT } byte_kind;
+
+static const uint8_t byte_kinds[256] = {
+    ['\t'] = BYTE_BLANK, ['\n'] = BYTE_BLANK, ['\v'] = BYTE_BLANK, ['\f'] = BYTE_BLANK,
+    ['\r'] = BYTE_BLANK, [' '] = BYTE_BLANK,  ['/'] = BYTE_BLANK, /* or a comment */
+#define LETTER(upper, lower) [upper] = BYTE_NAME, [lower] = BYTE_NAME
+    LETTER('A', 'a'),    LETTER('B', 'b'),    LETTER('C', 'c'),    LETTER('D', 'd'),
+    LETTER('E', 'e'),    LETTER('F', 'f'),    LETTER('G', 'g'),    LETTER('H', 'h'),
+    LETTER('I', 'i'),    LETTER('J', 'j'),    LETTER('K', 'k'),    LETTER('L', 'l'),
+    LETTER('M', 'm'),    LETTER('N', 'n'),    LETTER('O', 'o'),    LETTER('P', 'p'),
+    LETTER('Q', 'q'),    LETTER('R', 'r'),    LETTER('S', 's'),    LETTER('T', 't'),
+    LETTER('U', 'u'),    LETTER('V', 'v'),    LETTER('W', 'w'),    LETTER('X', 'x'),
+    LETTER('Y', 'y'),    LETTER('Z', 'z'),
 #undef LETTER
-    ['0'] = true,     ['1'] = true,     ['2'] = true,     ['3'] = true,     ['4'] = true,
-    ['5'] = true,     ['6'] = true,     ['7'] = true,     ['8'] = true,     ['9'] = true,
-    ['_'] = true};
+    ['0'] = BYTE_DIGIT,  ['1'] = BYTE_DIGIT,  ['2'] = BYTE_DIGIT,  ['3'] = BYTE_DIGIT,
+    ['4'] = BYTE_DIGIT,  ['5'] = BYTE_DIGIT,  ['6'] = BYTE_DIGIT,  ['7'] = BYTE_DIGIT,
+    ['8'] = BYTE_DIGIT,  ['9'] = BYTE_DIGIT,  ['_'] = BYTE_NAME};
 
 static bool is_name_char(char c)
 {
-    return name_chars[(unsigned char)c];
+    return byte_kinds[(unsigned char)c] >= BYTE_NAME;
 }
 
 /* 0 behind the end, which no rule takes for anything. */
@@ -101,6 +106,7 @@ void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *nam
             lexer->short_punctuators[first] = (uint8_t)(VY_TOKEN_STRING + 1 + i);
         }
     }
+    lexer->short_punctuators['.'] = 0; /* a digit may stand behind it */
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = lexer->line_begin = 3;
     } else if (size >= 2 &&
@@ -475,14 +481,6 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
 {
     const char *at = lexer->text + token->begin;
     size_t left = lexer->size - token->begin;
-    unsigned char second = (unsigned char)char_at(lexer, token->begin + 1);
-    if (!((unsigned char)at[0] & 128) && !(second < 128 && lexer->goes_on[second])) {
-        token->kind = lexer->short_punctuators[(unsigned char)at[0]];
-        if (token->kind) {
-            lexer->at++;
-            return;
-        }
-    }
     for (uint32_t i = lexer->first_punctuators[(unsigned char)at[0] & 127];
          i < VY_COUNT_OF(punctuators); i++) {
         const char *text = punctuators[i];
@@ -515,24 +513,48 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
     }
 }
 
+/* Neither a name nor a number. Most are punctuators that nothing could make longer. */
+static void read_other(vy_lexer *lexer, vy_token *token)
+{
+    unsigned char first = (unsigned char)lexer->text[lexer->at];
+    unsigned char second = (unsigned char)char_at(lexer, lexer->at + 1);
+    token->kind = lexer->goes_on[second] ? 0 : lexer->short_punctuators[first];
+    if (token->kind) {
+        lexer->at++;
+    } else if (first == '"') {
+        read_string(lexer, token);
+    } else if (first == '.' && is_digit((char)second)) {
+        vy_lexer_fail(lexer, token->loc,
+                      "a number that begins with a point. Fix: write 0 in front of it");
+    } else {
+        read_punctuator(lexer, token);
+    }
+}
+
 void vy_lexer_next(vy_lexer *lexer, vy_token *out_token)
 {
-    skip_blanks(lexer);
-    *out_token =
-        (vy_token){.kind = VY_TOKEN_END, .loc = loc_at(lexer, lexer->at), .begin = lexer->at};
-    if (!lexer->failed && lexer->at < lexer->size) {
-        char c = lexer->text[lexer->at];
-        if (is_digit(c)) {
-            read_number(lexer, out_token);
-        } else if (is_name_char(c)) {
+    const char *text = lexer->text;
+    size_t at = lexer->at;
+    while (at < lexer->size && text[at] == ' ') {
+        at++;
+    }
+    lexer->at = at;
+    if (at < lexer->size && byte_kinds[(unsigned char)text[at]] == BYTE_BLANK) {
+        skip_blanks(lexer);
+        at = lexer->at;
+    }
+    *out_token = (vy_token){.kind = VY_TOKEN_END, .loc = loc_at(lexer, at), .begin = at};
+    if (!lexer->failed && at < lexer->size) {
+        switch (byte_kinds[(unsigned char)text[at]]) {
+        case BYTE_NAME:
             read_name(lexer, out_token);
-        } else if (c == '"') {
-            read_string(lexer, out_token);
-        } else if (c == '.' && is_digit(char_at(lexer, lexer->at + 1))) {
-            vy_lexer_fail(lexer, out_token->loc,
-                          "a number that begins with a point. Fix: write 0 in front of it");
-        } else {
-            read_punctuator(lexer, out_token);
+            break;
+        case BYTE_DIGIT:
+            read_number(lexer, out_token);
+            break;
+        default:
+            read_other(lexer, out_token);
+            break;
         }
     }
     if (lexer->failed) {

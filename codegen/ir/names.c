@@ -80,11 +80,13 @@ vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint6
             return entry;
         }
     }
-    vy_name *entry = vy_arena_alloc(names->arena, 1, sizeof *entry);
-    char *copy = vy_arena_text(names->arena, text, length);
-    if (!entry || !copy) {
+    /* With its text behind it. */
+    vy_name *entry = vy_arena_alloc(names->arena, 1, sizeof *entry + length + 1);
+    if (!entry) {
         return NULL;
     }
+    char *copy = (char *)(entry + 1);
+    memcpy(copy, text, length);
     entry->text = copy;
     entry->length = (uint32_t)length;
     entry->hash = hash;
