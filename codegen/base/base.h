@@ -20,6 +20,13 @@
 #define VY_PRINTF(text, first)
 #endif
 
+/* What is done seldom, so that what is done often needs no room for it. */
+#if defined(__GNUC__)
+#define VY_SELDOM __attribute__((noinline, cold))
+#else
+#define VY_SELDOM
+#endif
+
 #define VY_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- Host memory ------------------------------------------------------------------------- */
