@@ -28,6 +28,7 @@ typedef struct finder {
     uint32_t *homes;         /* ... this segment, from 1, does */
     uint32_t segment, first; /* from 1; its first node */
     bool has_too_many;
+    bool has_calls; /* the program, anywhere */
 } finder;
 
 /* By dimension: the node that says who comes to a place, or who leaves something behind. */
@@ -257,7 +258,7 @@ static void leave_something(finder *f, const reach *at, reach *left)
 static bool has_call(const finder *f, const vy_stmt *stmt)
 {
     const vy_range ranges[3] = {stmt->x, stmt->y, stmt->z};
-    for (uint32_t r = 0; r < 3; r++) {
+    for (uint32_t r = 0; r < 3 && f->has_calls; r++) {
         for (uint32_t i = ranges[r].begin; i < ranges[r].end; i++) {
             if (f->program->exprs.data[i].op == VYRE_OP_CALL) {
                 return true;
@@ -394,7 +395,10 @@ void vy_kernel_find_bounds(vyre_kernel *kernel, const vyre_program *program, con
                            vy_arena *work)
 {
     const vy_reach_node constants[2] = {{.kind = EVERYWHERE}, {.kind = NOWHERE}};
-    finder f = {.kernel = kernel, .program = program, .split = split};
+    finder f = {.kernel = kernel,
+                .program = program,
+                .split = split,
+                .has_calls = vy_program_has_op(program, VYRE_OP_CALL)};
     f.lets = vy_arena_alloc(work, program->vars.count, sizeof *f.lets);
     f.homes = vy_arena_alloc(work, program->vars.count, sizeof *f.homes);
     kernel->segment_bounds =

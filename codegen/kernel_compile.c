@@ -56,9 +56,15 @@ static vyre_result dump(compiler *c, uint32_t segment, const char *pass)
     return failed ? vy_diag_no_memory(c->diag) : VYRE_OK;
 }
 
+/* A form that is not well formed is our own error. So builds with assertions look for one behind
+ * every pass, as the tests do, and others nowhere. */
 static vyre_result verify(compiler *c, uint32_t segment, const char *pass)
 {
+#if defined(NDEBUG) && !defined(VYRE_VERIFY_FORMS)
+    const char *problem = NULL;
+#else
     const char *problem = vy_ssa_verify(&c->ssa[segment]);
+#endif
     if (c->work.failed) {
         return vy_diag_no_memory(c->diag);
     }
@@ -75,21 +81,14 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
 {
     uint32_t count = 0;
     const vy_pass *passes = vy_passes_get(&count);
-#ifdef NDEBUG
-    const bool verify_each = false;
-#else
-    const bool verify_each = true;
-#endif
-    const vy_pass_context context = {
-        .eval = vy_interp_eval, .verify_each = verify_each, .is_apart = !c->params.aliased};
+    const vy_pass_context context = {.eval = vy_interp_eval, .is_apart = !c->params.aliased};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         if (!passes[i].run(&c->ssa[segment], &context)) {
             return vy_diag_no_memory(c->diag);
         }
         vy_arena_reset(&c->scratch);
-        bool verifies = context.verify_each || i + 1 == count;
-        result = verifies ? verify(c, segment, passes[i].name) : dump(c, segment, passes[i].name);
+        result = verify(c, segment, passes[i].name);
     }
     if (result == VYRE_OK) {
         vy_ssa_access(&c->ssa[segment], &c->access[segment]);
@@ -334,7 +333,8 @@ static void copy_sites(compiler *c)
     vyre_kernel *k = c->kernel;
     k->sites = vy_arena_alloc(&k->arena, program->site_count, sizeof *k->sites);
     k->site_count = program->site_count;
-    for (uint32_t i = 1; k->sites && i < program->stmts.count; i++) {
+    bool has_sites = k->sites && k->site_count > 0;
+    for (uint32_t i = 1; has_sites && i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
         bool is_trap = stmt->kind == VY_STMT_TRAP;
         if ((is_trap || stmt->kind == VY_STMT_WHILE) && stmt->site < k->site_count) {
@@ -397,14 +397,13 @@ static void describe_subgroups(vyre_kernel *kernel, const vyre_program *program,
     out->width = program->subgroup_width;
     out->is_divergent = program->has_divergent_subgroup;
     out->line = program->divergent_subgroup.line;
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
+    const uint64_t lanes = (uint64_t)1 << VYRE_BUILTIN_LANE | (uint64_t)1 << VYRE_BUILTIN_LANES;
+    for (uint32_t i = 1; program->uses.builtins & lanes && i < program->exprs.count; i++) {
         const vy_expr *expr = &program->exprs.data[i];
         out->is_used |= expr->op == VYRE_OP_BUILTIN && (prints || !expr->is_printed) &&
-                        (expr->ref == VYRE_BUILTIN_LANE || expr->ref == VYRE_BUILTIN_LANES);
+                        (lanes >> expr->ref & 1);
     }
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
-        out->is_used |= program->stmts.data[i].kind == VY_STMT_SUBGROUP;
-    }
+    out->is_used |= vy_program_has_kind(program, VY_STMT_SUBGROUP);
 }
 
 /* Of a type that is loaded, stored or computed with anywhere. */
@@ -415,7 +414,8 @@ typedef struct type_needs {
 static type_needs find_type_needs(const vyre_program *program, bool prints)
 {
     type_needs needs = {0};
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
+    bool has_64 = vy_program_has_width(program, 64);
+    for (uint32_t i = 1; has_64 && i < program->exprs.count; i++) {
         vyre_type type = (vyre_type)program->exprs.data[i].type;
         if (program->exprs.data[i].is_printed && !prints) {
             continue;
@@ -429,7 +429,8 @@ static type_needs find_type_needs(const vyre_program *program, bool prints)
         needs.has_8 |= width == 8 && buffer->mode != VYRE_BUFFER_SHARED;
         needs.has_16 |= width == 16 && buffer->mode != VYRE_BUFFER_SHARED;
     }
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
+    bool has_atomics = vy_program_has_kind(program, VY_STMT_ATOMIC);
+    for (uint32_t i = 1; has_atomics && i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
         if (stmt->kind == VY_STMT_ATOMIC && stmt->ref < program->buffers.count &&
             vy_type_width((vyre_type)program->buffers.data[stmt->ref].type) == 64) {
@@ -489,7 +490,8 @@ bool vy_kernel_is_by_lanes(const vyre_program *program, const vy_stmt *stmt)
 static void describe_subgroup_needs(vyre_kernel *k, const vyre_program *program, bool is_joined)
 {
     bool has_vote = false, has_ballot = false, has_shuffle = false, has_arithmetic = false;
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
+    bool has_subgroups = vy_program_has_kind(program, VY_STMT_SUBGROUP);
+    for (uint32_t i = 1; has_subgroups && i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
         if (stmt->kind != VY_STMT_SUBGROUP) {
             continue;

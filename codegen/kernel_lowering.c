@@ -151,13 +151,15 @@ const char *vy_kernel_lowering(const vyre_kernel *kernel, uint32_t index)
  * is only printed is no result. */
 bool vy_kernel_is_of_inexact(const vyre_program *program)
 {
-    bool found = program->fast_math;
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
+    bool found = program->fast_math, has_floats = vy_program_has_floats(program);
+    bool has_joins = vy_program_has_kind(program, VY_STMT_ATOMIC) ||
+                     vy_program_has_kind(program, VY_STMT_SUBGROUP);
+    for (uint32_t i = 1; has_floats && i < program->exprs.count; i++) {
         const vy_expr *expr = &program->exprs.data[i];
         found |= !expr->is_printed && vy_type_is_float((vyre_type)expr->type) &&
                  vy_tolerance_find((vyre_op)expr->op) != NULL;
     }
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
+    for (uint32_t i = 1; has_joins && i < program->stmts.count; i++) {
         const vy_stmt *stmt = &program->stmts.data[i];
         if (stmt->kind == VY_STMT_ATOMIC) {
             found |= stmt->atomic == VYRE_ATOMIC_ADD && stmt->ref < program->buffers.count &&

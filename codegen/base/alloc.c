@@ -1,4 +1,4 @@
-/* Host memory: the only file that calls malloc, and checked size arithmetic. */
+/* Host memory: the only file that calls malloc. */
 #include "codegen/base/base.h"
 
 #include <stdlib.h>
@@ -21,24 +21,6 @@ vyre_allocator vy_allocator_or_default(const vyre_allocator *allocator)
         return *allocator;
     }
     return (vyre_allocator){NULL, default_reallocate};
-}
-
-bool vy_mul_size(size_t a, size_t b, size_t *out)
-{
-    if (b != 0 && a > SIZE_MAX / b) {
-        return false;
-    }
-    *out = a * b;
-    return true;
-}
-
-bool vy_add_size(size_t a, size_t b, size_t *out)
-{
-    if (a > SIZE_MAX - b) {
-        return false;
-    }
-    *out = a + b;
-    return true;
 }
 
 void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, size_t new_size)

@@ -94,7 +94,7 @@ static struct vy_arena_block *add_block(vy_arena *arena, size_t need)
 /* What is in the memory is not said. */
 static void *allocate(vy_arena *arena, size_t count, size_t size, size_t *out_total)
 {
-    size_t total = 0, need = 0;
+    size_t total = 0, need;
     const size_t overhead = aligned(sizeof(struct vy_arena_block)) + alignof(max_align_t);
     if (!vy_mul_size(count, size, &total) || !vy_add_size(total, overhead, &need)) {
         fail(arena);

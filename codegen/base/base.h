@@ -20,6 +20,13 @@
 #define VY_PRINTF(text, first)
 #endif
 
+/* What is done seldom, so that what is done often needs no room for it. */
+#if defined(__GNUC__)
+#define VY_SELDOM __attribute__((noinline, cold))
+#else
+#define VY_SELDOM
+#endif
+
 #define VY_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- Host memory ------------------------------------------------------------------------- */
@@ -32,8 +39,23 @@ void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, si
 void vy_free(const vyre_allocator *allocator, void *memory, size_t size);
 
 /* Checked arithmetic: false on overflow, and *out is then untouched. */
-bool vy_mul_size(size_t a, size_t b, size_t *out);
-bool vy_add_size(size_t a, size_t b, size_t *out);
+static inline bool vy_mul_size(size_t a, size_t b, size_t *out)
+{
+    const size_t half = (size_t)1 << (sizeof(size_t) * 4);
+    if ((a >= half || b >= half) && b != 0 && a > SIZE_MAX / b) {
+        return false;
+    }
+    *out = a * b;
+    return true;
+}
+static inline bool vy_add_size(size_t a, size_t b, size_t *out)
+{
+    if (a > SIZE_MAX - b) {
+        return false;
+    }
+    *out = a + b;
+    return true;
+}
 
 /* ---- Arena -------------------------------------------------------------------------------- */
 

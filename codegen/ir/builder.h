@@ -31,10 +31,12 @@ typedef struct vy_node {
     uint16_t op;
     uint8_t type; /* VYRE_TYPE_INT while untyped */
     uint8_t flags;
-    uint32_t arg[4]; /* CALL: first index into pool_args, count */
     uint32_t ref;
-    uint32_t placed;  /* index in program->exprs */
-    uint64_t bits[2]; /* untyped literal: its magnitude */
+    uint32_t placed; /* index in program->exprs */
+    union {
+        uint32_t arg[4];  /* CALL, VECTOR: first index into pool_args, count */
+        uint64_t bits[2]; /* LITERAL; untyped: its magnitude */
+    };
     vy_loc loc;
 } vy_node;
 

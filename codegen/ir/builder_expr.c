@@ -8,21 +8,39 @@
 
 /* ---- The pool -------------------------------------------------------------------------------- */
 
-static vyre_expr add_node(vyre_builder *b, vy_node node)
+/* A node of zeros to be filled in, the last of the pool; NULL after an error. */
+static vy_node *new_node(vyre_builder *b)
 {
     if (b->pool.count >= VYRE_MAX_OPERATIONS || b->program->exprs.count >= VYRE_MAX_OPERATIONS) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
                         "the program has more than %u operations. Fix: make it smaller",
                         VYRE_MAX_OPERATIONS);
-        return (vyre_expr){0};
+        return NULL;
     }
-    node.loc = b->at;
-    if (!vy_vec_push(&b->scratch, &b->pool, node)) {
+    if (!vy_vec_reserve(&b->scratch, &b->pool, 1)) {
         vy_builder_no_memory(b);
+        return NULL;
+    }
+    vy_node *node = &b->pool.data[b->pool.count++];
+    *node = (vy_node){.loc = b->at};
+    b->pool_live++;
+    return node;
+}
+
+static inline vyre_expr last_node(const vyre_builder *b)
+{
+    return (vyre_expr){b->pool_base + b->pool.count - 1};
+}
+
+static vyre_expr add_node(vyre_builder *b, vy_node node)
+{
+    vy_node *added = new_node(b);
+    if (!added) {
         return (vyre_expr){0};
     }
-    b->pool_live++;
-    return (vyre_expr){b->pool_base + b->pool.count - 1};
+    *added = node;
+    added->loc = b->at;
+    return last_node(b);
 }
 
 /* Takes a handle that nothing has taken yet; no error otherwise. */
@@ -133,41 +151,67 @@ static bool place_node(vyre_builder *b, vy_node *node)
     return true;
 }
 
-/* Trees are mostly built as they are placed: each operand with all of its own right in front of the
- * next one. Then the tree is the entries from the one given back up to the root, else `none`. Uses
- * `placed` for where the tree of a node begins. */
-static uint32_t find_begin(vyre_builder *b, uint32_t root, uint32_t none)
+/* Where the tree of `root` begins if each operand, with all of its own, stands right in front of
+ * the next one. */
+static uint32_t first_leaf(const vyre_builder *b, uint32_t root)
 {
-    for (uint32_t i = 0; i <= root; i++) {
-        vy_node *node = &b->pool.data[i];
-        uint32_t begin = i;
-        for (uint32_t a = child_count(node); a-- > 0;) {
-            uint32_t operand = child(b, node, a);
-            if (begin == 0 || operand != begin - 1) {
-                begin = none;
-                break;
-            }
-            begin = b->pool.data[operand].placed;
-            if (begin == none) {
-                break;
-            }
-        }
-        node->placed = begin;
+    const vy_node *node = &b->pool.data[root];
+    while (child_count(node)) {
+        root = child(b, node, 0);
+        node = &b->pool.data[root];
     }
-    return b->pool.data[root].placed;
+    return root;
+}
+
+/* Most trees are built as they are placed: then the entries up to the root are the tree, and so
+ * they stay. Uses `placed` for where the tree of a node begins. False, and nothing is placed: this
+ * tree was built otherwise, or there was an error. */
+static bool place_in_order(vyre_builder *b, uint32_t root)
+{
+    vyre_program *p = b->program;
+    const uint32_t begin = first_leaf(b, root), base = p->exprs.count, count = root - begin + 1;
+    if (begin > root || root - begin >= MAX_TREE || count > VYRE_MAX_OPERATIONS - base) {
+        return false;
+    }
+    if (!vy_vec_reserve(&p->arena, &p->exprs, count)) {
+        vy_builder_no_memory(b);
+        return false;
+    }
+    for (uint32_t i = begin; i <= root; i++) {
+        vy_node *node = &b->pool.data[i];
+        vy_expr *expr = &p->exprs.data[base + i - begin];
+        uint32_t operands = vy_op_get((vyre_op)node->op)->operand_count, next = i;
+        if (node->op == VYRE_OP_CALL || node->op == VYRE_OP_VECTOR) {
+            return false;
+        }
+        *expr = (vy_expr){.op = node->op, .type = node->type, .ref = node->ref, .loc = node->loc};
+        if (node->op == VYRE_OP_LITERAL) {
+            expr->bits[0] = node->bits[0];
+            expr->bits[1] = node->bits[1];
+        }
+        for (uint32_t a = operands; a-- > 0; next = b->pool.data[next - 1].placed) {
+            if (next == begin || node->arg[a] != next - 1) {
+                return false;
+            }
+            expr->arg[a] = base + node->arg[a] - begin;
+        }
+        node->placed = next;
+    }
+    if (b->pool.data[root].placed != begin) {
+        return false;
+    }
+    p->exprs.count += count;
+    return true;
 }
 
 vy_range vy_builder_place(vyre_builder *b, uint32_t root)
 {
     vy_range range = {b->program->exprs.count, 0, 0};
     b->visits.count = 0;
-    uint32_t begin = root < MAX_TREE ? find_begin(b, root, UINT32_MAX) : UINT32_MAX;
-    for (uint32_t i = begin; i <= root && place_node(b, &b->pool.data[i]); i++) {
-    }
-    if (begin != UINT32_MAX) {
+    if (place_in_order(b, root)) {
         range.end = b->program->exprs.count;
         range.root = range.end - 1;
-        return b->failed ? (vy_range){0, 0, 0} : range;
+        return range;
     }
     if (!vy_vec_push(&b->scratch, &b->visits, (vy_visit){root, 0})) {
         vy_builder_no_memory(b);
@@ -200,7 +244,14 @@ static vyre_expr literal(vyre_builder *b, vyre_type type, uint64_t bits)
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
     }
-    return add_node(b, (vy_node){.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = {bits}});
+    vy_node *node = new_node(b);
+    if (!node) {
+        return (vyre_expr){0};
+    }
+    node->op = VYRE_OP_LITERAL;
+    node->type = (uint8_t)type;
+    node->bits[0] = bits;
+    return last_node(b);
 }
 
 vyre_expr vyre_build_u32(vyre_builder *b, uint32_t value)
@@ -260,7 +311,14 @@ static vyre_expr leaf(vyre_builder *b, vyre_op op, vyre_type type, uint32_t ref)
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
     }
-    return add_node(b, (vy_node){.op = (uint16_t)op, .type = (uint8_t)type, .ref = ref});
+    vy_node *node = new_node(b);
+    if (!node) {
+        return (vyre_expr){0};
+    }
+    node->op = (uint16_t)op;
+    node->type = (uint8_t)type;
+    node->ref = ref;
+    return last_node(b);
 }
 
 vyre_expr vyre_build_constant_value(vyre_builder *b, vyre_ref constant)
@@ -412,11 +470,52 @@ static bool use_operands(vyre_builder *b, vyre_op op, const vyre_expr *operands,
     return true;
 }
 
+/* The node behind a handle that can be taken as a typed word, as most operands can; else NULL. */
+static inline vy_node *word_operand(const vyre_builder *b, vyre_expr expr)
+{
+    uint32_t index = expr.id - b->pool_base;
+    if (expr.id < b->pool_base || index >= b->pool.count) {
+        return NULL;
+    }
+    vy_node *node = &b->pool.data[index];
+    bool is_word = node->type == VYRE_TYPE_U32 || node->type == VYRE_TYPE_I32;
+    return is_word && !(node->flags & VY_NODE_USED) ? node : NULL;
+}
+
+/* Most operators: sums and the like of two words of one type, about which nothing is to be found
+ * out. NULL, and nothing is done: another, or something is wrong. */
+static vy_node *build_words(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y)
+{
+    const vy_op_info *info = vy_op_get(op);
+    if ((info->shape != VY_SHAPE_ARITHMETIC && info->shape != VY_SHAPE_INTEGER) || x.id == y.id) {
+        return NULL;
+    }
+    vy_node *a = word_operand(b, x), *c = word_operand(b, y);
+    if (!a || !c || a->type != c->type) {
+        return NULL;
+    }
+    uint8_t type = a->type;
+    a->flags |= VY_NODE_USED;
+    c->flags |= VY_NODE_USED;
+    b->pool_live -= 2;
+    vy_node *node = new_node(b);
+    if (node) {
+        node->op = (uint16_t)op;
+        node->type = type;
+        node->arg[0] = x.id - b->pool_base;
+        node->arg[1] = y.id - b->pool_base;
+    }
+    return node;
+}
+
 vyre_expr vyre_build_op(vyre_builder *b, vyre_op op, vyre_expr x, vyre_expr y, vyre_expr z,
                         vyre_expr w)
 {
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
+    }
+    if (!z.id && !w.id && build_words(b, op, x, y)) {
+        return last_node(b);
     }
     vyre_expr operands[4] = {x, y, z, w};
     uint32_t nodes[4] = {0};

@@ -38,7 +38,7 @@ static void set_head(vyre_builder *b, const vy_frame *frame, uint32_t head)
 }
 
 /* The statement's index, 0 after an error. */
-static uint32_t append(vyre_builder *b, vy_stmt stmt)
+static uint32_t append(vyre_builder *b, const vy_stmt *stmt)
 {
     if (vy_builder_stopped(b)) {
         return 0;
@@ -50,13 +50,14 @@ static uint32_t append(vyre_builder *b, vy_stmt stmt)
                         VYRE_MAX_OPERATIONS);
         return 0;
     }
-    stmt.loc = b->at;
-    stmt.end_loc = b->at;
-    if (!vy_vec_push(&p->arena, &p->stmts, stmt)) {
+    if (!vy_vec_reserve(&p->arena, &p->stmts, 1)) {
         vy_builder_no_memory(b);
         return 0;
     }
-    uint32_t index = p->stmts.count - 1;
+    uint32_t index = p->stmts.count++;
+    vy_stmt *added = &p->stmts.data[index];
+    *added = *stmt;
+    added->loc = added->end_loc = b->at;
     vy_frame *frame = &b->frames[b->depth];
     if (frame->last) {
         p->stmts.data[frame->last].next = index;
@@ -221,7 +222,7 @@ static vyre_ref build_binding(vyre_builder *b, vy_stmt_kind kind, vy_var_kind va
         vyre_type own = (vyre_type)b->program->exprs.data[stmt.x.root].type;
         stmt.ref = add_var(b, name, var_kind, own, "variable");
     }
-    append(b, stmt);
+    append(b, &stmt);
     return var_ref(b, stmt.ref);
 }
 
@@ -244,7 +245,7 @@ vyre_ref vyre_build_array(vyre_builder *b, const char *name, vyre_type type, uin
     if (var) {
         b->program->vars.data[var].array_count = count;
     }
-    append(b, (vy_stmt){.kind = VY_STMT_ARRAY, .ref = var});
+    append(b, &(vy_stmt){.kind = VY_STMT_ARRAY, .ref = var});
     return var_ref(b, var);
 }
 
@@ -267,7 +268,7 @@ void vyre_build_assign(vyre_builder *b, vyre_ref variable, vyre_expr value)
     }
     vy_stmt stmt = {.kind = VY_STMT_ASSIGN, .ref = var};
     stmt.x = take(b, value, (vyre_type)entry->type, "the value");
-    append(b, stmt);
+    append(b, &stmt);
 }
 
 void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_expr value)
@@ -293,7 +294,7 @@ void vyre_build_store(vyre_builder *b, vyre_ref place, vyre_expr index, vyre_exp
     }
     stmt.x = take_index(b, index);
     stmt.y = take(b, value, type, "the value stored");
-    append(b, stmt);
+    append(b, &stmt);
 }
 
 /* The variable that a statement binds its result to, 0 where `name` is NULL. */
@@ -340,7 +341,7 @@ vyre_ref vyre_build_atomic(vyre_builder *b, vyre_atomic op, vyre_order order, co
         stmt.z = take(b, y, type, "the new value of the atomic");
     }
     stmt.result = result_var(b, name, type);
-    append(b, stmt);
+    append(b, &stmt);
     return var_ref(b, stmt.result);
 }
 
@@ -407,7 +408,7 @@ vyre_ref vyre_build_subgroup(vyre_builder *b, vyre_subgroup op, const char *name
     }
     type = info->kind == VY_SUBGROUP_BALLOT ? VYRE_TYPE_U32X4 : type;
     stmt.result = result_var(b, name, type);
-    append(b, stmt);
+    append(b, &stmt);
     return var_ref(b, stmt.result);
 }
 
@@ -422,7 +423,7 @@ vyre_ref vyre_build_uniform_load(vyre_builder *b, const char *name, vyre_ref buf
     stmt.x = take_index(b, index);
     vyre_type type = vy_element_value_type((vyre_type)b->program->buffers.data[entry].type);
     stmt.result = add_var(b, name, VY_VAR_LET, type, "variable");
-    append(b, stmt);
+    append(b, &stmt);
     return var_ref(b, stmt.result);
 }
 
@@ -449,7 +450,7 @@ vyre_ref vyre_build_call_statement(vyre_builder *b, const char *name, vyre_ref f
     vy_stmt stmt = {.kind = VY_STMT_CALL};
     stmt.x = vy_builder_place(b, node);
     stmt.result = result_var(b, name, type);
-    append(b, stmt);
+    append(b, &stmt);
     return var_ref(b, stmt.result);
 }
 
@@ -460,7 +461,7 @@ void vyre_build_if_begin(vyre_builder *b, vyre_expr condition)
     if (can_append(b)) {
         vy_stmt stmt = {.kind = VY_STMT_IF};
         stmt.x = take(b, condition, VYRE_TYPE_BOOL, "the condition of `if`");
-        open_frame(b, VY_FRAME_BODY, append(b, stmt));
+        open_frame(b, VY_FRAME_BODY, append(b, &stmt));
     }
 }
 
@@ -490,7 +491,7 @@ void vyre_build_switch_begin(vyre_builder *b, vyre_expr selector)
     if (node != VY_NO_NODE && vy_builder_coerce_word(b, node, "the selector of `switch`")) {
         stmt.x = vy_builder_place(b, node);
     }
-    open_frame(b, VY_FRAME_SWITCH, append(b, stmt));
+    open_frame(b, VY_FRAME_SWITCH, append(b, &stmt));
 }
 
 void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uint32_t count)
@@ -512,7 +513,7 @@ void vyre_build_case_begin(vyre_builder *b, const uint32_t *values, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         p->values.data[p->values.count++] = values[i];
     }
-    open_frame(b, VY_FRAME_BODY, append(b, stmt));
+    open_frame(b, VY_FRAME_BODY, append(b, &stmt));
 }
 
 static vyre_ref for_begin(vyre_builder *b, const char *name, vyre_expr from, vyre_expr to,
@@ -544,7 +545,7 @@ static vyre_ref for_begin(vyre_builder *b, const char *name, vyre_expr from, vyr
     stmt.y = ranges[1];
     stmt.z = ranges[2];
     stmt.result = add_var(b, name, VY_VAR_INDEX, type, "loop index");
-    open_frame(b, VY_FRAME_BODY, append(b, stmt));
+    open_frame(b, VY_FRAME_BODY, append(b, &stmt));
     return var_ref(b, stmt.result);
 }
 
@@ -565,14 +566,14 @@ void vyre_build_while_begin(vyre_builder *b, vyre_expr condition)
     if (can_append(b)) {
         vy_stmt stmt = {.kind = VY_STMT_WHILE};
         stmt.x = take(b, condition, VYRE_TYPE_BOOL, "the condition of `while`");
-        open_frame(b, VY_FRAME_BODY, append(b, stmt));
+        open_frame(b, VY_FRAME_BODY, append(b, &stmt));
     }
 }
 
 void vyre_build_block_begin(vyre_builder *b)
 {
     if (can_append(b)) {
-        open_frame(b, VY_FRAME_BODY, append(b, (vy_stmt){.kind = VY_STMT_BLOCK}));
+        open_frame(b, VY_FRAME_BODY, append(b, &(vy_stmt){.kind = VY_STMT_BLOCK}));
     }
 }
 
@@ -580,7 +581,7 @@ void vyre_build_region_begin(vyre_builder *b, const char *name)
 {
     if (can_append(b)) {
         vy_stmt stmt = {.kind = VY_STMT_REGION, .name = vy_builder_name(b, name, "region")};
-        open_frame(b, VY_FRAME_BODY, append(b, stmt));
+        open_frame(b, VY_FRAME_BODY, append(b, &stmt));
     }
 }
 
@@ -607,7 +608,7 @@ static void build_jump(vyre_builder *b, vy_stmt_kind kind, const char *text)
                         text);
         return;
     }
-    append(b, (vy_stmt){.kind = (uint8_t)kind});
+    append(b, &(vy_stmt){.kind = (uint8_t)kind});
 }
 
 void vyre_build_break(vyre_builder *b)
@@ -642,27 +643,27 @@ void vyre_build_return(vyre_builder *b, vyre_expr value)
     if (value.id) {
         stmt.x = take(b, value, type, "the value returned");
     }
-    append(b, stmt);
+    append(b, &stmt);
 }
 
 void vyre_build_barrier(vyre_builder *b)
 {
     if (can_append(b)) {
-        append(b, (vy_stmt){.kind = VY_STMT_BARRIER});
+        append(b, &(vy_stmt){.kind = VY_STMT_BARRIER});
     }
 }
 
 void vyre_build_grid_sync(vyre_builder *b)
 {
     if (can_append(b)) {
-        append(b, (vy_stmt){.kind = VY_STMT_GRID_SYNC});
+        append(b, &(vy_stmt){.kind = VY_STMT_GRID_SYNC});
     }
 }
 
 void vyre_build_trap(vyre_builder *b, uint32_t code)
 {
     if (can_append(b)) {
-        append(b, (vy_stmt){.kind = VY_STMT_TRAP, .bits = code});
+        append(b, &(vy_stmt){.kind = VY_STMT_TRAP, .bits = code});
     }
 }
 
@@ -671,6 +672,6 @@ void vyre_build_printf(vyre_builder *b, const char *format, const vyre_expr *val
     vy_stmt stmt = {.kind = VY_STMT_PRINTF};
     if (can_append(b)) {
         vy_builder_fill_printf(b, format, values, count, &stmt);
-        append(b, stmt);
+        append(b, &stmt);
     }
 }

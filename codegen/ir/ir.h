@@ -170,6 +170,14 @@ typedef struct vy_function {
     vy_loc loc;
 } vy_function;
 
+/* What occurs anywhere in a program, as bits by number, so that nobody walks it for what is not
+ * there. */
+typedef struct vy_uses {
+    uint64_t ops[(VYRE_OP_COUNT + 63) / 64]; /* of expressions, also of those that are printed */
+    uint64_t types, builtins;                /* likewise */
+    uint64_t kinds;                          /* of statements */
+} vy_uses;
+
 struct vyre_program {
     vy_arena arena;
     atomic_uint holders; /* besides the first: vyre_program_destroy by the last ends it */
@@ -207,8 +215,21 @@ struct vyre_program {
     VY_VEC(vy_named) constants;
     VY_VEC(vy_table) tables;
     VY_VEC(vy_function) functions;
+    vy_uses uses; /* by vy_program_validate */
     uint64_t hash, interface_hash;
 };
+
+static inline bool vy_program_has_op(const vyre_program *program, vyre_op op)
+{
+    return (program->uses.ops[(uint32_t)op / 64] >> (uint32_t)op % 64 & 1) != 0;
+}
+static inline bool vy_program_has_kind(const vyre_program *program, vy_stmt_kind kind)
+{
+    return (program->uses.kinds >> kind & 1) != 0;
+}
+/* Of expressions, as scalars or components. */
+bool vy_program_has_floats(const vyre_program *program);
+bool vy_program_has_width(const vyre_program *program, uint32_t width);
 
 /* Whether printf statements print: where they do not, everybody goes by as if they were not there,
  * so that what is made of a program is the same as without them. */

@@ -27,23 +27,28 @@ static uint32_t hex_value(char c)
     return (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-/* Bytes that names are made of. */
-static const bool name_chars[256] = {
-#define LETTER(upper, lower) [upper] = true, [lower] = true
-    LETTER('A', 'a'), LETTER('B', 'b'), LETTER('C', 'c'), LETTER('D', 'd'), LETTER('E', 'e'),
-    LETTER('F', 'f'), LETTER('G', 'g'), LETTER('H', 'h'), LETTER('I', 'i'), LETTER('J', 'j'),
-    LETTER('K', 'k'), LETTER('L', 'l'), LETTER('M', 'm'), LETTER('N', 'n'), LETTER('O', 'o'),
-    LETTER('P', 'p'), LETTER('Q', 'q'), LETTER('R', 'r'), LETTER('S', 's'), LETTER('T', 't'),
-    LETTER('U', 'u'), LETTER('V', 'v'), LETTER('W', 'w'), LETTER('X', 'x'), LETTER('Y', 'y'),
-    LETTER('Z', 'z'),
+/* What a byte begins. */
+typedef enum byte_kind { BYTE_OTHER, BYTE_BLANK, BYTE_NAME, BYTE_DIGIT } byte_kind;
+
+static const uint8_t byte_kinds[256] = {
+    ['\t'] = BYTE_BLANK, ['\n'] = BYTE_BLANK, ['\v'] = BYTE_BLANK, ['\f'] = BYTE_BLANK,
+    ['\r'] = BYTE_BLANK, [' '] = BYTE_BLANK,  ['/'] = BYTE_BLANK, /* or a comment */
+#define LETTER(upper, lower) [upper] = BYTE_NAME, [lower] = BYTE_NAME
+    LETTER('A', 'a'),    LETTER('B', 'b'),    LETTER('C', 'c'),    LETTER('D', 'd'),
+    LETTER('E', 'e'),    LETTER('F', 'f'),    LETTER('G', 'g'),    LETTER('H', 'h'),
+    LETTER('I', 'i'),    LETTER('J', 'j'),    LETTER('K', 'k'),    LETTER('L', 'l'),
+    LETTER('M', 'm'),    LETTER('N', 'n'),    LETTER('O', 'o'),    LETTER('P', 'p'),
+    LETTER('Q', 'q'),    LETTER('R', 'r'),    LETTER('S', 's'),    LETTER('T', 't'),
+    LETTER('U', 'u'),    LETTER('V', 'v'),    LETTER('W', 'w'),    LETTER('X', 'x'),
+    LETTER('Y', 'y'),    LETTER('Z', 'z'),
 #undef LETTER
-    ['0'] = true,     ['1'] = true,     ['2'] = true,     ['3'] = true,     ['4'] = true,
-    ['5'] = true,     ['6'] = true,     ['7'] = true,     ['8'] = true,     ['9'] = true,
-    ['_'] = true};
+    ['0'] = BYTE_DIGIT,  ['1'] = BYTE_DIGIT,  ['2'] = BYTE_DIGIT,  ['3'] = BYTE_DIGIT,
+    ['4'] = BYTE_DIGIT,  ['5'] = BYTE_DIGIT,  ['6'] = BYTE_DIGIT,  ['7'] = BYTE_DIGIT,
+    ['8'] = BYTE_DIGIT,  ['9'] = BYTE_DIGIT,  ['_'] = BYTE_NAME};
 
 static bool is_name_char(char c)
 {
-    return name_chars[(unsigned char)c];
+    return byte_kinds[(unsigned char)c] >= BYTE_NAME;
 }
 
 /* 0 behind the end, which no rule takes for anything. */
@@ -101,6 +106,7 @@ void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *nam
             lexer->short_punctuators[first] = (uint8_t)(VY_TOKEN_STRING + 1 + i);
         }
     }
+    lexer->short_punctuators['.'] = 0; /* a digit may stand behind it */
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = lexer->line_begin = 3;
     } else if (size >= 2 &&
@@ -109,7 +115,7 @@ void vy_lexer_init(vy_lexer *lexer, const char *text, size_t size, vy_names *nam
     }
 }
 
-static void skip_block_comment(vy_lexer *lexer)
+static VY_SELDOM void skip_block_comment(vy_lexer *lexer)
 {
     vy_loc begin = loc_at(lexer, lexer->at);
     for (lexer->at += 2; lexer->at < lexer->size; lexer->at++) {
@@ -131,7 +137,7 @@ static void skip_block_comment(vy_lexer *lexer)
     vy_lexer_fail(lexer, begin, "this comment has no end. Fix: write */ where it ends");
 }
 
-static void skip_line_comment(vy_lexer *lexer)
+static VY_SELDOM void skip_line_comment(vy_lexer *lexer)
 {
     for (; lexer->at < lexer->size && lexer->text[lexer->at] != '\n'; lexer->at++) {
         if (lexer->text[lexer->at] == '\0') {
@@ -334,33 +340,27 @@ static void read_prefixed_number(vy_lexer *lexer, vy_token *token)
 /* Decimal digits that stand alone or in front of u: most numbers. False: anything else. */
 static bool read_plain_number(vy_lexer *lexer, vy_token *token)
 {
-    const size_t end = lexer->size - token->begin < 20 ? lexer->size : token->begin + 19;
-    size_t at = token->begin;
+    const char *begin = lexer->text + token->begin, *end = lexer->text + lexer->size, *at = begin;
+    const char *last = end - begin < 20 ? end : begin + 19;
     uint64_t value = 0;
-    for (; at < end && is_digit(lexer->text[at]); at++) {
-        value = value * 10 + (uint32_t)(lexer->text[at] - '0');
+    for (; at < last && is_digit(*at); at++) {
+        value = value * 10 + (uint32_t)(*at - '0');
     }
-    char c = char_at(lexer, at);
-    bool has_suffix = c == 'u';
-    if (has_suffix) {
-        c = char_at(lexer, ++at);
-    }
-    if (is_name_char(c) || c == '.') {
+    bool has_suffix = at < end && *at == 'u';
+    at += has_suffix;
+    if (at < end && (is_name_char(*at) || *at == '.')) {
         return false;
     }
     token->kind = VY_TOKEN_INTEGER;
     token->type = (uint8_t)(has_suffix ? VYRE_TYPE_U32 : VYRE_TYPE_INT);
     token->value = value;
-    lexer->at = at;
+    lexer->at = token->begin + (size_t)(at - begin);
     return true;
 }
 
-static void read_number(vy_lexer *lexer, vy_token *token)
+static VY_SELDOM void read_other_number(vy_lexer *lexer, vy_token *token)
 {
     size_t begin = token->begin;
-    if (read_plain_number(lexer, token)) {
-        return;
-    }
     char second = (char)(char_at(lexer, begin + 1) | 0x20);
     if (lexer->text[begin] == '0' && (second == 'x' || second == 'b')) {
         read_prefixed_number(lexer, token);
@@ -395,7 +395,7 @@ static void read_number(vy_lexer *lexer, vy_token *token)
 /* ---- Strings and names ------------------------------------------------------------------------
  */
 
-static void read_string(vy_lexer *lexer, vy_token *token)
+static VY_SELDOM void read_string(vy_lexer *lexer, vy_token *token)
 {
     token->kind = VY_TOKEN_STRING;
     for (lexer->at++; lexer->at < lexer->size; lexer->at++) {
@@ -449,40 +449,36 @@ const char *vy_lexer_string(vy_lexer *lexer, const vy_token *token)
     return vy_arena_text(lexer->names->arena, out, size);
 }
 
+static VY_SELDOM void fail_long_name(vy_lexer *lexer, const vy_token *token, size_t length)
+{
+    vy_lexer_fail(lexer, token->loc, "a name of %zu bytes, more than %u. Fix: shorten %.20s...",
+                  length, VYRE_MAX_NAME, lexer->text + token->begin);
+}
+
 static void read_name(vy_lexer *lexer, vy_token *token)
 {
-    size_t at = lexer->at, size = lexer->size;
-    const char *text = lexer->text;
-    uint64_t hash = 0;
-    for (; at < size && is_name_char(text[at]); at++) {
-        hash = vy_name_hash(hash, text[at]);
+    const char *begin = lexer->text + token->begin, *end = lexer->text + lexer->size, *at = begin;
+    uint64_t packed = 0;
+    for (; at < end && is_name_char(*at); at++) {
+        packed = vy_name_pack(packed, *at);
     }
-    lexer->at = at;
-    size_t length = at - token->begin;
+    size_t length = (size_t)(at - begin);
+    lexer->at = token->begin + length;
     token->kind = VY_TOKEN_NAME;
     if (length > VYRE_MAX_NAME) {
-        vy_lexer_fail(lexer, token->loc, "a name of %zu bytes, more than %u. Fix: shorten %.20s...",
-                      length, VYRE_MAX_NAME, lexer->text + token->begin);
+        fail_long_name(lexer, token, length);
         return;
     }
-    token->name = vy_names_intern(lexer->names, text + token->begin, length, hash);
+    token->name = vy_names_intern(lexer->names, begin, length, packed);
     if (!token->name) {
         lexer->failed = true; /* out of memory: the arena says so */
     }
 }
 
-static void read_punctuator(vy_lexer *lexer, vy_token *token)
+static VY_SELDOM void read_punctuator(vy_lexer *lexer, vy_token *token)
 {
     const char *at = lexer->text + token->begin;
     size_t left = lexer->size - token->begin;
-    unsigned char second = (unsigned char)char_at(lexer, token->begin + 1);
-    if (!((unsigned char)at[0] & 128) && !(second < 128 && lexer->goes_on[second])) {
-        token->kind = lexer->short_punctuators[(unsigned char)at[0]];
-        if (token->kind) {
-            lexer->at++;
-            return;
-        }
-    }
     for (uint32_t i = lexer->first_punctuators[(unsigned char)at[0] & 127];
          i < VY_COUNT_OF(punctuators); i++) {
         const char *text = punctuators[i];
@@ -515,24 +511,58 @@ static void read_punctuator(vy_lexer *lexer, vy_token *token)
     }
 }
 
+/* Neither a name nor a number, nor a punctuator that nothing could make longer. */
+static VY_SELDOM void read_other(vy_lexer *lexer, vy_token *token)
+{
+    char first = lexer->text[lexer->at];
+    if (first == '"') {
+        read_string(lexer, token);
+    } else if (first == '.' && is_digit(char_at(lexer, lexer->at + 1))) {
+        vy_lexer_fail(lexer, token->loc,
+                      "a number that begins with a point. Fix: write 0 in front of it");
+    } else {
+        read_punctuator(lexer, token);
+    }
+}
+
+/* The token of a punctuator that nothing behind it makes longer, or 0. */
+static uint8_t short_punctuator(const vy_lexer *lexer, size_t at)
+{
+    unsigned char second = (unsigned char)char_at(lexer, at + 1);
+    return lexer->goes_on[second] ? 0 : lexer->short_punctuators[(unsigned char)lexer->text[at]];
+}
+
 void vy_lexer_next(vy_lexer *lexer, vy_token *out_token)
 {
-    skip_blanks(lexer);
-    *out_token =
-        (vy_token){.kind = VY_TOKEN_END, .loc = loc_at(lexer, lexer->at), .begin = lexer->at};
-    if (!lexer->failed && lexer->at < lexer->size) {
-        char c = lexer->text[lexer->at];
-        if (is_digit(c)) {
-            read_number(lexer, out_token);
-        } else if (is_name_char(c)) {
+    const char *text = lexer->text;
+    const size_t size = lexer->size;
+    size_t at = lexer->at;
+    while (at < size && text[at] == ' ') {
+        at++;
+    }
+    lexer->at = at;
+    if (at < size && byte_kinds[(unsigned char)text[at]] == BYTE_BLANK) {
+        skip_blanks(lexer);
+        at = lexer->at;
+    }
+    *out_token = (vy_token){.kind = VY_TOKEN_END, .loc = loc_at(lexer, at), .begin = at};
+    if (at < size && !lexer->failed) {
+        switch (byte_kinds[(unsigned char)text[at]]) {
+        case BYTE_NAME:
             read_name(lexer, out_token);
-        } else if (c == '"') {
-            read_string(lexer, out_token);
-        } else if (c == '.' && is_digit(char_at(lexer, lexer->at + 1))) {
-            vy_lexer_fail(lexer, out_token->loc,
-                          "a number that begins with a point. Fix: write 0 in front of it");
-        } else {
-            read_punctuator(lexer, out_token);
+            break;
+        case BYTE_DIGIT:
+            if (!read_plain_number(lexer, out_token)) {
+                read_other_number(lexer, out_token);
+            }
+            break;
+        default:
+            out_token->kind = short_punctuator(lexer, at);
+            lexer->at += out_token->kind != 0;
+            if (!out_token->kind) {
+                read_other(lexer, out_token);
+            }
+            break;
         }
     }
     if (lexer->failed) {

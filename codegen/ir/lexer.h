@@ -51,8 +51,9 @@ typedef struct vy_lexer {
     uint32_t line;
     vy_names *names;
     uint8_t first_punctuators[128]; /* by first byte: the first one that begins with it */
-    uint8_t short_punctuators[128]; /* by first byte: the token of it alone, or 0 */
-    bool goes_on[128];              /* by byte: it is the second of some punctuator */
+    uint8_t
+        short_punctuators[256]; /* by first byte: the token of it alone, or 0: to be looked at */
+    bool goes_on[256];          /* by byte: it is the second of some punctuator */
     bool failed;
     vyre_diag error;
 } vy_lexer;

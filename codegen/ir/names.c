@@ -53,38 +53,40 @@ static bool grow(vy_names *names)
     return true;
 }
 
-static bool is_text(const vy_name *entry, const char *text, size_t length)
+/* Of a name that is longer than what can be packed. */
+static uint64_t hash_of_long(const char *text, size_t length)
 {
-    if (entry->length != length) {
-        return false;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < length; i++) {
+        hash = hash * 67 + (unsigned char)text[i];
     }
-    for (size_t i = 0; i < length; i++) { /* short, mostly */
-        if (entry->text[i] != text[i]) {
-            return false;
-        }
-    }
-    return true;
+    return hash;
 }
 
-vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t hash)
+vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t packed)
 {
+    const bool is_long = length > VY_PACKED_NAME;
     if (names->count >= names->slot_count / 2 && !grow(names)) {
         return NULL;
     }
-    hash *= VY_HASH_MULTIPLIER;
+    /* Different ones of what is packed stay different. */
+    uint64_t hash = (is_long ? hash_of_long(text, length) : packed) * VY_HASH_MULTIPLIER;
     hash ^= hash >> 32;
     uint32_t at = (uint32_t)hash & (names->slot_count - 1);
     for (; names->slots[at]; at = (at + 1) & (names->slot_count - 1)) {
         vy_name *entry = names->slots[at];
-        if (entry->hash == hash && is_text(entry, text, length)) {
+        if (entry->hash == hash && entry->length == length &&
+            (!is_long || memcmp(entry->text, text, length) == 0)) {
             return entry;
         }
     }
-    vy_name *entry = vy_arena_alloc(names->arena, 1, sizeof *entry);
-    char *copy = vy_arena_text(names->arena, text, length);
-    if (!entry || !copy) {
+    /* With its text behind it. */
+    vy_name *entry = vy_arena_alloc(names->arena, 1, sizeof *entry + length + 1);
+    if (!entry) {
         return NULL;
     }
+    char *copy = (char *)(entry + 1);
+    memcpy(copy, text, length);
     entry->text = copy;
     entry->length = (uint32_t)length;
     entry->hash = hash;
@@ -97,11 +99,12 @@ vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint6
 static bool enter(vy_names *names, const char *text, vy_symbol_kind symbol, uint32_t ref,
                   vy_word word, uint8_t components)
 {
-    uint64_t hash = 0;
-    for (size_t i = 0; text[i]; i++) {
-        hash = vy_name_hash(hash, text[i]);
+    uint64_t packed = 0;
+    size_t length = 0;
+    for (; text[length]; length++) {
+        packed = vy_name_pack(packed, text[length]);
     }
-    vy_name *entry = vy_names_intern(names, text, strlen(text), hash);
+    vy_name *entry = vy_names_intern(names, text, length, packed);
     if (entry && entry->symbol == VY_SYMBOL_NONE && entry->word == VY_WORD_NONE) {
         entry->symbol = (uint8_t)symbol;
         entry->ref = ref;

@@ -80,12 +80,14 @@ typedef struct vy_names {
 
 /* Enters the words of the language; false when out of memory. */
 bool vy_names_init(vy_names *names, vy_arena *arena);
-/* The entry of a name, made where there is none; NULL when out of memory. `hash`: vy_name_hash over
- * its bytes in turn, from 0. */
-vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t hash);
-static inline uint64_t vy_name_hash(uint64_t hash, char c)
+/* The entry of a name, made where there is none; NULL when out of memory. `packed`: vy_name_pack
+ * over its bytes in turn, from 0. */
+vy_name *vy_names_intern(vy_names *names, const char *text, size_t length, uint64_t packed);
+/* Up to VY_PACKED_NAME bytes, none of which is zero, are told by what comes out. */
+#define VY_PACKED_NAME 8u
+static inline uint64_t vy_name_pack(uint64_t packed, char c)
 {
-    return hash * 67 + (unsigned char)c;
+    return (packed << 8 | packed >> 56) ^ (unsigned char)c;
 }
 /* The text of the most similar name that has a meaning here, or NULL. */
 const char *vy_names_similar(const vy_names *names, const char *text, size_t length);

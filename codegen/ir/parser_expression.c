@@ -53,23 +53,25 @@ static bool fits(vyre_type type, uint64_t value)
 
 static vyre_expr parse_number(vy_parser *p)
 {
-    vy_token token = p->token;
-    vyre_type type = (vyre_type)token.type;
-    vy_parser_at(p, token.loc);
+    const vy_loc loc = p->token.loc;
+    const uint64_t value = p->token.value;
+    const bool is_integer = p->token.kind == VY_TOKEN_INTEGER;
+    vyre_type type = (vyre_type)p->token.type;
+    vy_parser_at(p, loc);
     vy_parser_advance(p);
     if (type == VYRE_TYPE_INT) {
-        return vyre_build_int(p->builder, token.value);
+        return vyre_build_int(p->builder, value);
     }
-    if (token.kind == VY_TOKEN_INTEGER && !fits(type, token.value)) {
+    if (is_integer && !fits(type, value)) {
         uint64_t all = vy_type_bits(type, UINT64_MAX);
-        vy_parser_fail(p, token.loc,
+        vy_parser_fail(p, loc,
                        "the number does not fit %s, whose largest is %" PRIu64
                        ". Fix: write a smaller one%s",
                        vyre_type_keyword(type), vy_type_is_signed(type) ? all >> 1 : all,
                        vy_type_is_signed(type) ? ", or the suffix of the unsigned type" : "");
         return no_expr;
     }
-    return vyre_build_literal(p->builder, type, token.value);
+    return vyre_build_literal(p->builder, type, value);
 }
 
 /* An expression in parentheses or brackets whose opening token was taken. */
@@ -315,36 +317,36 @@ static vyre_expr parse_element(vy_parser *p, const vy_name *name, vy_loc loc)
     return vyre_build_load(p->builder, (vyre_ref){name->ref}, index);
 }
 
-static vyre_expr parse_word(vy_parser *p, const vy_token *token)
+static vyre_expr parse_word(vy_parser *p, const vy_name *name, vy_loc loc)
 {
-    const char *text = token->name->text;
-    switch (token->name->word) {
+    const char *text = name->text;
+    switch (name->word) {
     case VY_WORD_TRUE:
     case VY_WORD_FALSE:
-        return vyre_build_bool(p->builder, token->name->word == VY_WORD_TRUE);
+        return vyre_build_bool(p->builder, name->word == VY_WORD_TRUE);
     case VY_WORD_INF:
         return vy_builder_special(p->builder, 0x7f800000u);
     case VY_WORD_NAN:
         return vy_builder_special(p->builder, 0x7fc00000u);
     case VY_WORD_LEN:
-        return parse_length(p, token->loc);
+        return parse_length(p, loc);
     case VY_WORD_BITCAST:
-        return parse_bitcast(p, token->loc);
+        return parse_bitcast(p, loc);
     case VY_WORD_UNIFORM:
-        vy_parser_fail(p, token->loc,
+        vy_parser_fail(p, loc,
                        "a uniform load is no part of an expression. Fix: bind it first: let x = "
                        "uniform b[i]");
         return no_expr;
     case VY_WORD_IF:
     case VY_WORD_SWITCH:
         vy_parser_fail(
-            p, token->loc,
+            p, loc,
             "'%s' is a statement and gives no value. Fix: write select(condition, a, b), "
             "or assign a var",
             text);
         return no_expr;
     default:
-        vy_parser_fail(p, token->loc,
+        vy_parser_fail(p, loc,
                        "expected a value, but found the word '%s'. Fix: write an expression", text);
         return no_expr;
     }
@@ -352,32 +354,32 @@ static vyre_expr parse_word(vy_parser *p, const vy_token *token)
 
 static vyre_expr parse_name(vy_parser *p)
 {
-    vy_token token = p->token;
-    const vy_name *name = token.name;
+    const vy_name *name = p->token.name;
+    const vy_loc loc = p->token.loc;
     if (name->symbol == VY_SYMBOL_NONE) {
-        vy_parser_fail_unknown(p, &token);
+        vy_parser_fail_unknown(p, &p->token);
         return no_expr;
     }
-    vy_parser_at(p, token.loc);
+    vy_parser_at(p, loc);
     vy_parser_advance(p);
     vyre_ref ref = {name->ref};
     switch ((vy_symbol_kind)name->symbol) {
     case VY_SYMBOL_WORD:
-        return parse_word(p, &token);
+        return parse_word(p, name, loc);
     case VY_SYMBOL_TYPE:
-        return parse_cast(p, name, token.loc);
+        return parse_cast(p, name, loc);
     case VY_SYMBOL_BUILTIN:
-        return parse_builtin(p, name, token.loc);
+        return parse_builtin(p, name, loc);
     case VY_SYMBOL_OPERATOR:
-        return parse_operator_call(p, name, token.loc);
+        return parse_operator_call(p, name, loc);
     case VY_SYMBOL_ATOMIC:
-        vy_parser_fail(p, token.loc,
+        vy_parser_fail(p, loc,
                        "an atomic is no part of an expression. Fix: bind it first: let old = "
                        "%s(...)",
                        name->text);
         return no_expr;
     case VY_SYMBOL_SUBGROUP:
-        vy_parser_fail(p, token.loc,
+        vy_parser_fail(p, loc,
                        "a subgroup operation is no part of an expression. Fix: bind it first: let "
                        "x = %s(...)",
                        name->text);
@@ -385,13 +387,13 @@ static vyre_expr parse_name(vy_parser *p)
     case VY_SYMBOL_BUFFER:
     case VY_SYMBOL_TABLE:
     case VY_SYMBOL_ARRAY:
-        return parse_element(p, name, token.loc);
+        return parse_element(p, name, loc);
     case VY_SYMBOL_PARAM:
         return vyre_build_param_value(p->builder, ref);
     case VY_SYMBOL_CONSTANT:
         return vyre_build_constant_value(p->builder, ref);
     case VY_SYMBOL_FUNCTION:
-        return parse_call(p, name, token.loc);
+        return parse_call(p, name, loc);
     case VY_SYMBOL_LET:
     case VY_SYMBOL_INDEX:
     case VY_SYMBOL_ARGUMENT:

@@ -69,14 +69,41 @@ bool vy_list_contains(const vyre_program *program, uint32_t first, vy_stmt_kind 
     return false;
 }
 
-bool vy_program_has_prints(const vyre_program *program)
+static bool has_type(const vyre_program *program, bool (*is_it)(vyre_type type, uint32_t width),
+                     uint32_t width)
 {
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
-        if (program->stmts.data[i].kind == VY_STMT_PRINTF) {
+    for (uint32_t type = 0; type < VYRE_TYPE_COUNT; type++) {
+        if (program->uses.types >> type & 1 && is_it((vyre_type)type, width)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_float(vyre_type type, uint32_t width)
+{
+    (void)width;
+    return vy_type_is_float(type);
+}
+
+static bool is_of_width(vyre_type type, uint32_t width)
+{
+    return vy_type_width(type) == width;
+}
+
+bool vy_program_has_floats(const vyre_program *program)
+{
+    return has_type(program, is_float, 0);
+}
+
+bool vy_program_has_width(const vyre_program *program, uint32_t width)
+{
+    return has_type(program, is_of_width, width);
+}
+
+bool vy_program_has_prints(const vyre_program *program)
+{
+    return vy_program_has_kind(program, VY_STMT_PRINTF);
 }
 
 vy_range vy_printf_value(const vyre_program *program, const vy_stmt *stmt, uint32_t i)
@@ -91,17 +118,21 @@ vy_range vy_printf_value(const vyre_program *program, const vy_stmt *stmt, uint3
  * it may show the shape that was chosen. */
 static const char *shape_use(const vyre_program *program)
 {
-    for (uint32_t i = 1; i < program->exprs.count; i++) {
+    const uint64_t global = (uint64_t)1 << VYRE_BUILTIN_GID_X | (uint64_t)1 << VYRE_BUILTIN_GID_Y |
+                            (uint64_t)1 << VYRE_BUILTIN_GID_Z | (uint64_t)1 << VYRE_BUILTIN_PASS;
+    bool has_others = (program->uses.builtins & ~global) != 0;
+    for (uint32_t i = 1; has_others && i < program->exprs.count; i++) {
         const vy_expr *expr = &program->exprs.data[i];
         if (expr->is_printed) {
             continue;
         }
-        bool is_global = expr->ref <= VYRE_BUILTIN_GID_Z || expr->ref == VYRE_BUILTIN_PASS;
-        if (expr->op == VYRE_OP_BUILTIN && !is_global) {
+        if (expr->op == VYRE_OP_BUILTIN && !(global >> expr->ref & 1)) {
             return vy_builtin_text((vyre_builtin)expr->ref);
         }
     }
-    for (uint32_t i = 1; i < program->stmts.count; i++) {
+    const uint64_t kinds = (uint64_t)1 << VY_STMT_BARRIER | (uint64_t)1 << VY_STMT_UNIFORM_LOAD |
+                           (uint64_t)1 << VY_STMT_SUBGROUP;
+    for (uint32_t i = 1; program->uses.kinds & kinds && i < program->stmts.count; i++) {
         switch (program->stmts.data[i].kind) {
         case VY_STMT_BARRIER:
             return "barrier";

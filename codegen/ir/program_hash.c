@@ -10,31 +10,41 @@ static void hash_name(vy_hash *hash, const char *name)
     vy_hash_bytes(hash, name, strlen(name));
 }
 
+static void hash_call(vy_hash *hash, const vyre_program *p, const vy_expr *call, uint32_t begin)
+{
+    vy_hash_u32(hash, call->arg[1]);
+    for (uint32_t a = 0; a < call->arg[1]; a++) {
+        vy_hash_u32(hash, p->call_args.data[call->arg[0] + a] - begin);
+    }
+}
+
+/* Two operands in a word: how many words there are follows from the first one. */
 static void hash_range(vy_hash *hash, const vyre_program *p, const vy_range *range)
 {
-    vy_hash_u32(hash, range->end - range->begin);
     for (uint32_t i = range->begin; i < range->end; i++) {
         const vy_expr *expr = &p->exprs.data[i];
-        vy_hash_u64(hash, (uint64_t)expr->op << 8 | expr->type);
-        if (expr->op == VYRE_OP_LITERAL) {
+        uint32_t count = vy_expr_operand_count(expr);
+        bool is_literal = expr->op == VYRE_OP_LITERAL;
+        vy_hash_u64(hash, (uint64_t)(is_literal ? 0 : expr->ref) << 32 | (uint64_t)count << 24 |
+                              (uint64_t)expr->op << 8 | expr->type);
+        if (is_literal) {
             vy_hash_u64(hash, expr->bits[0]);
             vy_hash_u64(hash, expr->bits[1]);
-        } else {
-            vy_hash_u32(hash, expr->ref);
         }
-        uint32_t count = vy_expr_operand_count(expr);
-        vy_hash_u32(hash, count);
-        for (uint32_t a = 0; a < count; a++) {
-            vy_hash_u32(hash, expr->arg[a] - range->begin);
+        for (uint32_t a = 0; a < count; a += 2) {
+            uint64_t first = expr->arg[a] - range->begin;
+            uint64_t second = a + 1 < count ? expr->arg[a + 1] - range->begin : 0;
+            vy_hash_u64(hash, first | second << 32);
         }
-        if (expr->op != VYRE_OP_CALL) {
-            continue;
-        }
-        vy_hash_u32(hash, expr->arg[1]);
-        for (uint32_t a = 0; a < expr->arg[1]; a++) {
-            vy_hash_u32(hash, p->call_args.data[expr->arg[0] + a] - range->begin);
+        if (expr->op == VYRE_OP_CALL) {
+            hash_call(hash, p, expr, range->begin);
         }
     }
+}
+
+static uint32_t size_of(const vy_range *range)
+{
+    return range->end - range->begin;
 }
 
 static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
@@ -42,8 +52,10 @@ static void hash_stmt(vy_hash *hash, const vyre_program *p, const vy_stmt *stmt)
     vy_hash_u64(hash, (uint64_t)stmt->kind | (uint64_t)stmt->atomic << 8 |
                           (uint64_t)stmt->order << 16 | (uint64_t)stmt->down << 24 |
                           (uint64_t)stmt->bits << 32);
-    vy_hash_u32(hash, stmt->subgroup | (uint32_t)stmt->outside << 8);
     vy_hash_u64(hash, (uint64_t)stmt->ref << 32 | stmt->result);
+    vy_hash_u64(hash,
+                stmt->subgroup | (uint64_t)stmt->outside << 8 | (uint64_t)size_of(&stmt->x) << 32);
+    vy_hash_u64(hash, size_of(&stmt->y) | (uint64_t)size_of(&stmt->z) << 32);
     for (uint32_t r = 0; r < 3; r++) {
         hash_range(hash, p, vy_stmt_range(stmt, r));
     }
@@ -89,6 +101,7 @@ static uint64_t hash_meaning(const vyre_program *p)
     if (p->grid_of[0].root) {
         vy_hash_bytes(&hash, "grid of", 7);
         for (int i = 0; i < 3; i++) {
+            vy_hash_u32(&hash, size_of(&p->grid_of[i]));
             hash_range(&hash, p, &p->grid_of[i]);
         }
     }
@@ -101,6 +114,7 @@ static uint64_t hash_meaning(const vyre_program *p)
     for (uint32_t i = 1; i < p->buffers.count; i++) {
         vy_hash_u32(&hash, p->buffers.data[i].mode);
         vy_hash_u32(&hash, p->buffers.data[i].type);
+        vy_hash_u32(&hash, size_of(&p->buffers.data[i].count));
         hash_range(&hash, p, &p->buffers.data[i].count);
     }
     vy_hash_u32(&hash, p->params.count);

@@ -286,6 +286,21 @@ void vy_validate_header(vy_validator *v)
     check_buffers(v);
 }
 
+static void find_uses(vyre_program *p)
+{
+    vy_uses uses = {.kinds = 0};
+    for (uint32_t i = 1; i < p->exprs.count; i++) {
+        const vy_expr *expr = &p->exprs.data[i];
+        uses.ops[expr->op / 64u] |= (uint64_t)1 << expr->op % 64u;
+        uses.types |= (uint64_t)1 << expr->type;
+        uses.builtins |= expr->op == VYRE_OP_BUILTIN ? (uint64_t)1 << expr->ref : 0;
+    }
+    for (uint32_t i = 1; i < p->stmts.count; i++) {
+        uses.kinds |= (uint64_t)1 << p->stmts.data[i].kind;
+    }
+    p->uses = uses;
+}
+
 vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyre_diag *diag)
 {
     static void (*const steps[])(vy_validator *) = {vy_validate_header, vy_validate_names,
@@ -297,6 +312,8 @@ vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyr
     v.facts = vy_arena_alloc(&v.scratch, program->functions.count, sizeof *v.facts);
     if (program->arena.failed || !v.kinds || !v.facts) {
         vy_validator_no_memory(&v);
+    } else {
+        find_uses(program);
     }
     for (size_t i = 0; i < VY_COUNT_OF(steps) && v.result == VYRE_OK; i++) {
         steps[i](&v);

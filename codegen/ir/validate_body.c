@@ -24,6 +24,7 @@ typedef struct bodies {
     vy_validator *v;
     uint32_t function; /* 0: the kernel */
     uint32_t site;
+    bool has_calls; /* the program, anywhere */
     level levels[VYRE_MAX_NESTING + 1];
 } bodies;
 
@@ -278,7 +279,8 @@ static uint32_t add_ranges(bodies *b, const vy_stmt *stmt, uint32_t depth)
     for (uint32_t r = 0; r < 3; r++) {
         const vy_range *range = vy_stmt_range(stmt, r);
         b->v->facts[b->function].size += range->end - range->begin;
-        for (uint32_t i = range->begin; i < range->end && b->v->result == VYRE_OK; i++) {
+        for (uint32_t i = range->begin; b->has_calls && i < range->end && b->v->result == VYRE_OK;
+             i++) {
             if (p->exprs.data[i].op == VYRE_OP_CALL) {
                 kinds |= add_call(b, stmt, i, depth);
             }
@@ -366,7 +368,7 @@ static void check_list(bodies *b, uint32_t first)
 void vy_validate_bodies(vy_validator *v)
 {
     vyre_program *p = v->program;
-    bodies b = {.v = v};
+    bodies b = {.v = v, .has_calls = vy_program_has_op(p, VYRE_OP_CALL)};
     for (uint32_t f = 1; f < p->functions.count && v->result == VYRE_OK; f++) {
         vy_function *function = &p->functions.data[f];
         b.function = f;

@@ -202,6 +202,9 @@ void vy_validate_syncs(vy_validator *v)
 {
     const vyre_program *p = v->program;
     uint32_t index = 0;
+    if (!vy_program_has_kind(p, VY_STMT_GRID_SYNC)) {
+        return; /* nothing holds one, and nothing lives across one */
+    }
     syncs *s = vy_arena_alloc(&v->scratch, 1, sizeof *s);
     bool *is_host_index = vy_arena_alloc(&v->scratch, p->vars.count, sizeof *is_host_index);
     uint32_t *array_cut = vy_arena_alloc(&v->scratch, p->vars.count, sizeof *array_cut);

@@ -27,6 +27,7 @@ static bool copy_form(const vy_ssa *from, vy_ssa *to)
     to->arena = from->scratch;
     to->is_folded = to->is_live = false;
     to->literals = NULL; /* those of `from` */
+    to->is_indexed = false;
     bool is_copied = COPY_ROWS(to, from, ins) && COPY_ROWS(to, from, blocks) &&
                      COPY_ROWS(to, from, phi_edges) && COPY_ROWS(to, from, cases);
     if (is_copied) {

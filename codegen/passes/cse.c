@@ -107,22 +107,24 @@ static cse_key key_of(cse_walk *w, const vy_ins *ins, uint32_t state)
     return key;
 }
 
-static uint32_t mix(uint32_t hash, uint32_t word)
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    hash = (hash ^ word) * 0x9e3779b1u;
-    return hash ^ hash >> 15;
+    hash = (hash ^ word) * VY_HASH_MULTIPLIER;
+    return hash ^ hash >> 32;
 }
 
 static uint32_t hash_of(cse_walk *w, const cse_key *key, const vy_ins *ins)
 {
-    uint32_t hash = mix(mix(mix(key->op, key->type), mix(key->ref, key->state)), key->bits);
-    for (uint32_t a = 0; a < 4; a++) {
-        hash = mix(hash, key->arg[a]);
+    uint64_t hash = mix(key->op | (uint64_t)key->type << 16 | (uint64_t)key->ref << 32,
+                        key->arg[0] | (uint64_t)key->arg[1] << 32);
+    if (key->state | key->bits | key->arg[2] | key->arg[3]) {
+        hash = mix(hash, key->state | (uint64_t)key->bits << 32);
+        hash = mix(hash, key->arg[2] | (uint64_t)key->arg[3] << 32);
     }
     for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
         hash = mix(hash, vy_ssa_resolve(w->map, w->ssa->phi_edges.data[ins->arg[0] + e].value));
     }
-    return hash;
+    return (uint32_t)hash;
 }
 
 static bool same_edges(cse_walk *w, const vy_ins *a, const vy_ins *b)

@@ -86,12 +86,16 @@ bool vy_pass_dce(vy_ssa *ssa, const vy_pass_context *context)
     if (ssa->arena->failed) {
         return false;
     }
+    bool any = false;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             ssa->ins.data[i].removed = !w.live[i];
+            any |= !w.live[i];
         }
     }
-    vy_ssa_sweep(ssa);
+    if (any) {
+        vy_ssa_sweep(ssa);
+    }
     ssa->is_live = true;
     return true;
 }

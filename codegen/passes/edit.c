@@ -5,7 +5,7 @@
 
 void vy_ssa_init(vy_ssa *ssa, const vyre_program *program, vy_arena *arena)
 {
-    *ssa = (vy_ssa){.program = program, .arena = arena, .scratch = arena};
+    *ssa = (vy_ssa){.program = program, .arena = arena, .scratch = arena, .is_indexed = true};
     (void)vy_vec_push(arena, &ssa->ins, (vy_ins){0});
     (void)vy_vec_push(arena, &ssa->blocks, (vy_block){0});
     (void)vy_vec_push(arena, &ssa->arrays, (vy_array){0});
@@ -121,6 +121,9 @@ uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits)
 
 void vy_ssa_index_literals(vy_ssa *ssa)
 {
+    if (ssa->is_indexed) {
+        return;
+    }
     if (ssa->literals) {
         memset(ssa->literals, 0, ssa->literal_capacity * sizeof *ssa->literals);
     } else {
@@ -144,6 +147,7 @@ void vy_ssa_index_literals(vy_ssa *ssa)
             ssa->literal_count++;
         }
     }
+    ssa->is_indexed = true;
 }
 
 /* ---- Facts about instructions ---------------------------------------------------------------- */
@@ -308,6 +312,8 @@ void vy_ssa_sweep(vy_ssa *ssa)
                 *link = i;
                 link = &ssa->ins.data[i].next;
                 last = i;
+            } else if (ssa->ins.data[i].op == VYRE_OP_LITERAL) {
+                ssa->is_indexed = false;
             }
         }
         *link = 0;

@@ -10,6 +10,7 @@ typedef struct open_stmt {
 typedef struct fact_walk {
     vy_splitter *s;
     uint32_t function;
+    bool has_calls; /* the program, anywhere */
     vy_function_facts *out;
     VY_VEC(uint32_t) work; /* statement * 2, + 1 to leave it */
     VY_VEC(open_stmt) open;
@@ -27,7 +28,7 @@ static void add_calls(fact_walk *w, vy_range range, vy_stmt_facts *facts)
         w->s->invalid = true;
         return;
     }
-    for (uint32_t e = range.begin; e < range.end; e++) {
+    for (uint32_t e = range.begin; e < range.end && w->has_calls; e++) {
         const vy_expr *expr = &program->exprs.data[e];
         if (expr->op != VYRE_OP_CALL) {
             continue;
@@ -171,7 +172,7 @@ static bool returns_early(fact_walk *w, uint32_t first)
 void vy_split_find_facts(vy_splitter *s)
 {
     const vyre_program *program = s->program;
-    fact_walk w = {.s = s};
+    fact_walk w = {.s = s, .has_calls = vy_program_has_op(program, VYRE_OP_CALL)};
     vy_function_facts body = {.returns_early = false};
     w.stamp = vy_arena_alloc(s->arena, program->vars.count, sizeof *w.stamp);
     if (s->arena->failed) {

@@ -343,6 +343,31 @@ static uint32_t fold_ins(folder *f, uint32_t index, vy_ins *ins)
     return 0;
 }
 
+/* Most operators: of two values, one of which at most is a number, and none that says anything. */
+static bool is_plain(const folder *f, const vy_ins *ins)
+{
+    if (ins->op >= VYRE_OP_COUNT || vy_op_rows[ins->op].operand_count != 2 ||
+        ins->arg[0] == ins->arg[1]) {
+        return false;
+    }
+    bool first = is_literal(f, ins->arg[0]), second = is_literal(f, ins->arg[1]);
+    if (first == second) {
+        return !first;
+    }
+    uint64_t bits = get(f, ins->arg[first ? 0 : 1])->bits;
+    switch ((int)ins->op) {
+    case VYRE_OP_ADD:
+    case VYRE_OP_SUB:
+    case VYRE_OP_MUL:
+    case VYRE_OP_AND:
+    case VYRE_OP_OR:
+    case VYRE_OP_XOR:
+        return bits > 1 && bits != vy_type_bits((vyre_type)ins->type, UINT64_MAX);
+    default:
+        return false;
+    }
+}
+
 static bool fold_round(folder *f)
 {
     vy_ssa *ssa = f->ssa;
@@ -359,11 +384,15 @@ static bool fold_round(folder *f)
             }
             /* Without phis every operand stands before its uses, and was folded before them. */
             f->again |= ssa->ins.data[i].op == VY_SSA_PHI;
-            vy_ins ins = ssa->ins.data[i];
-            uint32_t operands = vy_ssa_operand_count(&ins);
+            vy_ins *at = &ssa->ins.data[i];
+            uint32_t operands = vy_ssa_operand_count(at);
             for (uint32_t a = 0; a < operands; a++) {
-                ins.arg[a] = vy_ssa_resolve(f->map, ins.arg[a]);
+                at->arg[a] = vy_ssa_resolve(f->map, at->arg[a]);
             }
+            if (is_plain(f, at)) {
+                continue;
+            }
+            vy_ins ins = *at;
             uint32_t value = fold_ins(f, i, &ins);
             ins.next = ssa->ins.data[i].next; /* a literal may have come in behind it */
             ssa->ins.data[i] = ins;

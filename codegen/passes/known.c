@@ -436,20 +436,52 @@ static vy_known negate(const vy_known *a, uint32_t width)
 }
 
 /* Bits [offset, offset + count) with both known, moved down. */
-static vy_known extract(const vy_known *operands, bool is_signed, uint32_t width)
+static vy_known extract(const vy_known *count, bool is_signed, uint32_t width)
 {
-    const vy_known *count = &operands[2];
     if (is_signed || count->umax >= width) {
         return vy_known_anything(width);
     }
     return vy_known_unsigned(0, vy_known_mask((uint32_t)count->umax), width);
 }
 
-vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width, const vy_known *operands,
-                          uint32_t *out_fits)
+static bool is_anything(const vy_known *k, uint32_t width)
 {
-    const vy_known *a = &operands[0], *b = &operands[1];
+    const vy_known anything = vy_known_anything(width);
+    return vy_known_same(k, &anything);
+}
+
+/* Most values of most programs: sums, differences and the like of anything with something. Nothing
+ * fits then, but for 0 and for what -1 is taken from. */
+static bool gives_anything(vyre_op op, const vy_known *a, const vy_known *b, uint32_t width)
+{
+    switch ((int)op) {
+    case VYRE_OP_ADD:
+        return (is_anything(a, width) && b->umax != 0) || (is_anything(b, width) && a->umax != 0);
+    case VYRE_OP_SUB:
+        return (is_anything(a, width) && b->umax != 0) ||
+               (is_anything(b, width) && a->umin != vy_known_mask(width));
+    case VYRE_OP_XOR:
+        return is_anything(a, width) || is_anything(b, width);
+    case VYRE_OP_AND:
+    case VYRE_OP_OR:
+    case VYRE_OP_MUL:
+        return is_anything(a, width) && is_anything(b, width);
+    default:
+        return false;
+    }
+}
+
+vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width,
+                          const vy_known *const *operands, uint32_t *out_fits)
+{
+    const vy_known *a = operands[0], *b = operands[1];
     uint32_t fits = 0;
+    if (gives_anything(op, a, b, width)) {
+        if (out_fits) {
+            *out_fits = 0;
+        }
+        return vy_known_anything(width);
+    }
     vy_known k = vy_known_anything(width);
     switch ((int)op) {
     case VYRE_OP_ADD:
@@ -490,7 +522,7 @@ vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width, const vy_k
         break;
     case VYRE_OP_CLAMP:
         k = pick(a, b, false, is_signed, width);
-        k = pick(&k, &operands[2], true, is_signed, width);
+        k = pick(&k, operands[2], true, is_signed, width);
         break;
     case VYRE_OP_ABS:
         k = absolute(a, is_signed, width);
@@ -500,7 +532,7 @@ vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width, const vy_k
                       : vy_known_unsigned(a->umin ? 1 : 0, a->umax ? 1 : 0, width);
         break;
     case VYRE_OP_EXTRACT_BITS:
-        k = extract(operands, is_signed, width);
+        k = extract(operands[2], is_signed, width);
         break;
     case VYRE_OP_UNPACK_BYTE:
     case VYRE_OP_UNPACK_NIBBLE: {

@@ -49,8 +49,8 @@ bool vy_known_is_not_zero(const vy_known *a);
  * as a signed one. */
 #define VY_FITS_UNSIGNED 1u
 #define VY_FITS_SIGNED   2u
-vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width, const vy_known *operands,
-                          uint32_t *out_fits);
+vy_known vy_known_compute(vyre_op op, bool is_signed, uint32_t width,
+                          const vy_known *const *operands, uint32_t *out_fits);
 /* An integer of one width made one of another: zeros, copies of the sign, or cut off. */
 vy_known vy_known_resize(const vy_known *a, bool is_signed, uint32_t from, uint32_t to);
 /* Of a comparison: 0, 1, or -1 where it may be either. */

@@ -144,12 +144,12 @@ static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
 {
     uint32_t count = vy_ssa_operand_count(ins), fits = 0;
     uint32_t width = vy_ranges_width(ins->type);
-    vy_known operands[4]; /* as many as there are */
+    const vy_known *operands[4] = {0};
     for (uint32_t a = 0; a < count; a++) {
         if (!vy_ranges_tracks(vy_ranges_get(r, ins->arg[a])->type)) {
             return vy_known_anything(width);
         }
-        operands[a] = r->known[ins->arg[a]];
+        operands[a] = &r->known[ins->arg[a]];
     }
     uint8_t type = vy_ranges_get(r, ins->arg[0])->type;
     uint32_t from = vy_ranges_width(type);
@@ -390,6 +390,7 @@ static void end_block(vy_ranges *r, uint32_t b)
     bool chooses = block->end == VY_END_BRANCH || block->end == VY_END_SWITCH;
     if (r->decides && chooses) {
         r->decided_ends[b] = vy_known_is_exact(&r->known[block->cond]);
+        r->has_decisions |= r->decided_ends[b];
         r->end_values[b] = r->known[block->cond].umin;
     }
     for (uint32_t i = 0; (target = vy_ssa_successor(r->ssa, block, i)) != 0; i++) {
@@ -486,19 +487,20 @@ static bool allocate(vy_ranges *r, uint32_t phis)
 
 /* What one round leaves for the next are the back edges of loops, and lengths that were met later
  * than what is compared with them: without both the first round is the last. */
-static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis)
+static uint32_t count_rounds(const vy_ssa *ssa, uint32_t *out_phis, bool *out_has_loops)
 {
     uint32_t rounds = 1;
     *out_phis = 0;
+    *out_has_loops = false;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         const vy_block *block = &ssa->blocks.data[b];
-        rounds = block->merge_kind == VY_MERGE_LOOP ? ROUNDS : rounds;
+        *out_has_loops |= block->merge_kind == VY_MERGE_LOOP;
         for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
             rounds = ssa->ins.data[i].op == VYRE_OP_LENGTH ? ROUNDS : rounds;
             *out_phis += ssa->ins.data[i].op == VY_SSA_PHI;
         }
     }
-    return rounds;
+    return *out_has_loops ? ROUNDS : rounds;
 }
 
 /* Whether another round would start from what this one has started from. */
@@ -522,9 +524,10 @@ bool vy_pass_ranges(vy_ssa *ssa, const vy_pass_context *context)
 {
     (void)context;
     vy_ranges r = {.ssa = ssa, .count = ssa->ins.count};
-    uint32_t phis, rounds = count_rounds(ssa, &phis);
-    r.low_zeros = vy_ssa_low_zeros(ssa);
-    if (!r.low_zeros || !allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
+    bool has_loops;
+    uint32_t phis, rounds = count_rounds(ssa, &phis, &has_loops);
+    r.low_zeros = has_loops ? vy_ssa_low_zeros(ssa) : NULL;
+    if (!allocate(&r, phis) || !vy_flow_find(ssa, &r.flow)) {
         return false;
     }
     find_lengths(&r);

@@ -55,7 +55,7 @@ typedef struct vy_ranges {
     uint32_t count;        /* instructions when the pass began */
     vy_known *known;       /* by instruction: at this point of the walk */
     uint8_t *fits;         /* by instruction: VY_FITS_* of sums and differences */
-    uint8_t *low_zeros;    /* by instruction: vy_ssa_low_zeros */
+    uint8_t *low_zeros;    /* by instruction: vy_ssa_low_zeros; NULL without loops */
     uint32_t *facts_about; /* by instruction: last fact + 1 */
     VY_VEC(vy_order_fact) facts;
     VY_VEC(vy_range_undo) undos;
@@ -75,6 +75,7 @@ typedef struct vy_ranges {
     bool has_turned, asked_sign;
     vy_range_decision *decisions; /* by instruction */
     VY_VEC(uint64_t) literals;    /* that it decided for */
+    bool has_decisions;           /* or ends decided; perhaps in an earlier round only */
     bool *decided_ends;           /* by block: what it chooses by is known */
     uint64_t *end_values;
     uint32_t budget; /* conditions still to be taken apart for this edge */

@@ -361,7 +361,8 @@ static uint32_t source_of(const vy_ranges *r, uint32_t value, vy_known *out_know
     if (by->op != VYRE_OP_LITERAL) {
         return 0;
     }
-    vy_known operands[2] = {*k, r->known[ins->arg[1]]};
+    const vy_known known = *k;
+    const vy_known *operands[2] = {&known, &r->known[ins->arg[1]]};
     *out_known = vy_known_compute(ins->op == VYRE_OP_ADD ? VYRE_OP_SUB : VYRE_OP_ADD, false, width,
                                   operands, NULL);
     return ins->arg[0];

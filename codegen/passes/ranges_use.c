@@ -5,12 +5,14 @@
 static void decide(vy_ranges *r, uint32_t index, vy_range_action action, uint8_t with)
 {
     r->decisions[index] = (vy_range_decision){(uint8_t)action, with, 0};
+    r->has_decisions = true;
 }
 
 static void decide_with(vy_ranges *r, uint32_t index, vy_range_action action, uint64_t bits)
 {
     if (vy_vec_push(r->ssa->scratch, &r->literals, bits)) {
         r->decisions[index] = (vy_range_decision){(uint8_t)action, 0, r->literals.count - 1};
+        r->has_decisions = true;
     }
 }
 
@@ -216,6 +218,9 @@ static uint32_t apply(vy_ranges *r, uint32_t index)
 bool vy_ranges_apply(vy_ranges *r)
 {
     vy_ssa *ssa = r->ssa;
+    if (!r->has_decisions) {
+        return true;
+    }
     /* Behind `count` come the literals made here, which stand for themselves: one at most for each
      * instruction and each end. */
     size_t size = (size_t)r->count * 2 + ssa->blocks.count;

@@ -151,6 +151,7 @@ typedef struct vy_ssa {
     VY_VEC(vy_binding) bindings; /* in the order of the program; none unless the split asks */
     uint32_t call;               /* what is appended belongs to; 0 behind the builder */
     uint32_t *literals;          /* edit.c: open-addressing table of the LITERALs; may be NULL */
+    bool is_indexed;             /* the table has those that stand there, and no others */
     uint32_t literal_count, literal_capacity, last_literal;
     bool is_whole; /* vy_ssa_build_whole: the flag is in its buffer */
     /* fold, or dce, has been here and would find nothing more. Whoever changes what a value is, or
@@ -184,10 +185,8 @@ vyre_result vy_ssa_build_whole(const vyre_program *program, const vy_split *spli
 
 /* Everything a pass may ask for. */
 typedef struct vy_pass_context {
-    vy_eval_fn eval;  /* what operators mean, for folding; NULL: folds nothing */
-    bool verify_each; /* whoever runs the pipeline checks the form behind every pass, not only at
-                         the end; debug builds do */
-    bool is_apart;    /* no two written buffers overlap */
+    vy_eval_fn eval; /* what operators mean, for folding; NULL: folds nothing */
+    bool is_apart;   /* no two written buffers overlap */
 } vy_pass_context;
 
 typedef struct vy_pass {

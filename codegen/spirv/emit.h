@@ -300,6 +300,9 @@ bool vy_emit_splits_block(const vy_emitter *emitter, const vy_ins *ins);
 
 /* The pure operators by the type of their first operand: emit_int.c and emit_bits.c, emit_float.c,
  * emit_f64.c, emit_cast.c. */
+/* An operator over u32 or i32 that is one instruction, as most are; 0: it is not, or an operand
+ * has no value. */
+uint32_t vy_emit_plain(vy_emitter *emitter, const vy_ins *ins);
 uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
                          vyre_type type);
 uint32_t vy_emit_bits(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,

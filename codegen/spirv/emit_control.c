@@ -409,13 +409,14 @@ static void emit_instruction(vy_emitter *emitter, uint32_t index)
                               index, ins->ref);
         return;
     }
-    if (ins->op != VY_SSA_PHI) {
+    if (ins->op != VY_SSA_PHI && (emitter->debug || emitter->module.has_names)) {
         vy_debug_bind(emitter, ins->block, index);
         vy_debug_place(emitter, ins->loc, ins->call);
         emit_line(emitter, ins->loc);
     }
     uint32_t before = emitter->module.next_id;
-    uint32_t value = emit_value(emitter, ins);
+    uint32_t value = vy_emit_plain(emitter, ins);
+    value = value ? value : emit_value(emitter, ins);
     emitter->values[index] = value;
     if (ins->op == VYRE_OP_PARAM) {
         vy_debug_param(emitter, ins->ref, (uint32_t)ins->bits, value);

@@ -388,41 +388,41 @@ static bool comparison(vyre_op op, bool is_signed, SpvOp *out)
 }
 
 /* Operators that are one instruction, and whether that may leave the range of a narrow type. */
-static bool plain(vyre_op op, SpvOp *out, bool *out_wraps)
+static const struct plain {
+    uint16_t spv;
+    bool wraps;
+} plain_ops[VYRE_OP_COUNT] = {
+    [VYRE_OP_ADD] = {SpvOpIAdd, true},       [VYRE_OP_SUB] = {SpvOpISub, true},
+    [VYRE_OP_MUL] = {SpvOpIMul, true},       [VYRE_OP_AND] = {SpvOpBitwiseAnd, false},
+    [VYRE_OP_OR] = {SpvOpBitwiseOr, false},  [VYRE_OP_XOR] = {SpvOpBitwiseXor, false},
+    [VYRE_OP_NEGATE] = {SpvOpSNegate, true}, [VYRE_OP_COMPLEMENT] = {SpvOpNot, true},
+};
+
+uint32_t vy_emit_plain(vy_emitter *emitter, const vy_ins *ins)
 {
-    static const struct {
-        vyre_op op;
-        SpvOp spv;
-        bool wraps;
-    } rows[] = {
-        {VYRE_OP_ADD, SpvOpIAdd, true},       {VYRE_OP_SUB, SpvOpISub, true},
-        {VYRE_OP_MUL, SpvOpIMul, true},       {VYRE_OP_AND, SpvOpBitwiseAnd, false},
-        {VYRE_OP_OR, SpvOpBitwiseOr, false},  {VYRE_OP_XOR, SpvOpBitwiseXor, false},
-        {VYRE_OP_NEGATE, SpvOpSNegate, true}, {VYRE_OP_COMPLEMENT, SpvOpNot, true},
-    };
-    for (uint32_t i = 0; i < VY_COUNT_OF(rows); i++) {
-        if (rows[i].op == op) {
-            *out = rows[i].spv;
-            *out_wraps = rows[i].wraps;
-            return true;
-        }
+    if (ins->op >= VYRE_OP_COUNT || vy_op_rows[ins->op].operand_count != 2 ||
+        !plain_ops[ins->op].spv || (ins->type != VYRE_TYPE_U32 && ins->type != VYRE_TYPE_I32) ||
+        ins->arg[0] >= emitter->ssa->ins.count || ins->arg[1] >= emitter->ssa->ins.count) {
+        return 0;
     }
-    return false;
+    uint32_t a = emitter->values[ins->arg[0]], b = emitter->values[ins->arg[1]];
+    return a && b ? vy_u2(&emitter->module, (SpvOp)plain_ops[ins->op].spv, a, b) : 0;
 }
 
 uint32_t vy_emit_integer(vy_emitter *emitter, const vy_ins *ins, const uint32_t *operands,
                          vyre_type type)
 {
     vy_ints k = vy_ints_of(emitter, type);
+    const struct plain *plain = &plain_ops[ins->op];
     SpvOp op;
-    bool wraps;
     if (comparison((vyre_op)ins->op, k.is_signed, &op)) {
         return vy_b2(k.m, op, operands[0], operands[1]);
     }
-    if (plain((vyre_op)ins->op, &op, &wraps)) {
+    if (plain->spv) {
+        op = (SpvOp)plain->spv;
         uint32_t value =
             operands[1] ? vy_i2(&k, op, operands[0], operands[1]) : vy_i1(&k, op, operands[0]);
-        return wraps ? vy_wrap(&k, value) : value;
+        return plain->wraps ? vy_wrap(&k, value) : value;
     }
     switch ((int)ins->op) {
     case VYRE_OP_DIV:

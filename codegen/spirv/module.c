@@ -190,7 +190,7 @@ uint32_t vy_u1(vy_module *module, SpvOp op, uint32_t a)
 
 uint32_t vy_u2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
 {
-    return vy_value(module, op, vy_type_u32(module), VY_LIST(a, b));
+    return vy_v2(module, op, vy_type_u32(module), a, b);
 }
 
 uint32_t vy_b1(vy_module *module, SpvOp op, uint32_t a)
@@ -200,7 +200,7 @@ uint32_t vy_b1(vy_module *module, SpvOp op, uint32_t a)
 
 uint32_t vy_b2(vy_module *module, SpvOp op, uint32_t a, uint32_t b)
 {
-    return vy_value(module, op, vy_type_bool(module), VY_LIST(a, b));
+    return vy_v2(module, op, vy_type_bool(module), a, b);
 }
 
 uint32_t vy_v1(vy_module *module, SpvOp op, uint32_t type, uint32_t a)
@@ -210,7 +210,16 @@ uint32_t vy_v1(vy_module *module, SpvOp op, uint32_t type, uint32_t a)
 
 uint32_t vy_v2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b)
 {
-    return vy_value(module, op, type, VY_LIST(a, b));
+    uint32_t id = module->next_id++;
+    uint32_t *words = vy_words_room(module->arena, module->code, 5);
+    if (words) {
+        words[0] = 5u << 16 | (uint32_t)op;
+        words[1] = type;
+        words[2] = id;
+        words[3] = a;
+        words[4] = b;
+    }
+    return id;
 }
 
 uint32_t vy_exact2(vy_module *module, SpvOp op, uint32_t type, uint32_t a, uint32_t b)

@@ -216,14 +216,42 @@ uint32_t vy_const_bool(vy_module *module, bool value)
                   NULL, 0);
 }
 
+/* Most of what is interned: as intern does it, for constants of one word. */
+static uint32_t intern_word(vy_module *module, uint32_t type, uint32_t value)
+{
+    const uint32_t head = 4u << 16 | (uint32_t)SpvOpConstant;
+    vy_words *words = &module->sections[VY_SECTION_GLOBALS];
+    if (module->slots_used >= module->slot_count / 2 && !grow(module)) {
+        return 0;
+    }
+    uint32_t at = (uint32_t)hash_of(SpvOpConstant, type, &value, 1) & (module->slot_count - 1);
+    for (; module->slots[at]; at = (at + 1) & (module->slot_count - 1)) {
+        const uint32_t *known = words->data + module->slots[at] - 1;
+        if (known[0] == head && known[1] == type && known[3] == value) {
+            return known[2];
+        }
+    }
+    uint32_t *made = vy_words_room(module->arena, words, 4);
+    if (!made) {
+        return 0;
+    }
+    module->slots[at] = words->count - 4 + 1;
+    module->slots_used++;
+    made[0] = head;
+    made[1] = type;
+    made[2] = vy_module_id(module);
+    made[3] = value;
+    return made[2];
+}
+
 uint32_t vy_const_u32(vy_module *module, uint32_t value)
 {
-    return intern(module, SpvOpConstant, vy_type_u32(module), VY_LIST(value));
+    return intern_word(module, vy_type_u32(module), value);
 }
 
 uint32_t vy_const_f32(vy_module *module, uint32_t bits)
 {
-    return intern(module, SpvOpConstant, vy_type_f32(module), VY_LIST(bits));
+    return intern_word(module, vy_type_f32(module), bits);
 }
 
 uint32_t vy_const_u64(vy_module *module, uint64_t value)

@@ -15,6 +15,15 @@ typedef struct vy_words {
     bool too_long;
 } vy_words;
 
+/* Where `count` further words go, which the caller writes; NULL on failure. */
+static inline uint32_t *vy_words_room(vy_arena *arena, vy_words *words, uint32_t count)
+{
+    if (!vy_vec_reserve(arena, words, count)) {
+        return NULL;
+    }
+    words->count += count;
+    return words->data + words->count - count;
+}
 void vy_words_push(vy_arena *arena, vy_words *words, uint32_t word);
 void vy_words_append(vy_arena *arena, vy_words *words, const uint32_t *data, uint32_t count);
 /* One instruction: opcode and length, then `first_count` and `rest_count` operands. */
