@@ -519,18 +519,27 @@ static bool prepare(weaver *w)
     return !ssa->arena->failed && !scratch->failed && vy_flow_find(ssa, &w->flow);
 }
 
+/* Whether some loop carries its index alone: most have more, and nothing more is looked at then. */
+static bool may_interleave(const vy_ssa *ssa)
+{
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        const vy_block *block = &ssa->blocks.data[b];
+        if (block->merge_kind == VY_MERGE_LOOP && block->first &&
+            ssa->ins.data[block->first].op == VY_SSA_PHI && !ssa->ins.data[block->first].next) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool vy_pass_interleave(vy_ssa *ssa, const vy_pass_context *context)
 {
-    weaver w = {.ssa = ssa,
-                .memory = vy_constant_memory_find(ssa),
-                .is_apart = context && context->is_apart};
-    uint32_t blocks = ssa->blocks.count, loops = 0, changed = 0;
-    for (uint32_t b = 1; b < blocks; b++) {
-        loops += ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP;
-    }
-    if (!loops) {
+    weaver w = {.ssa = ssa, .is_apart = context && context->is_apart};
+    uint32_t blocks = ssa->blocks.count, changed = 0;
+    if (!may_interleave(ssa)) {
         return true;
     }
+    w.memory = vy_constant_memory_find(ssa);
     if (!prepare(&w)) {
         return false;
     }
