@@ -512,8 +512,10 @@ static void test_kernel_survives_every_failed_allocation(void **state)
     for (uint32_t i = 0; i < 700; i++) {
         vy_text_printf(&text,
                        "if x[%u] > s { s = f(s) }\nwhile s > %u { s = s / 2 }\n"
-                       "switch s { case %u { s = 1 } default { y[s] = 4 } }\n%s",
-                       (unsigned)i, (unsigned)i, (unsigned)i, i % 50 ? "" : "grid_sync\n");
+                       "switch s { case %u { s = 1 } default { y[s] = 4 } }\n"
+                       "for e in %u .. x[2] { atomic_add(y[x[e]], 1) }\n%s",
+                       (unsigned)i, (unsigned)i, (unsigned)i, (unsigned)i,
+                       i % 50 ? "" : "grid_sync\n");
     }
     vy_text_printf(&text, "y[0] = s\n}\n");
     assert_false(text.failed);

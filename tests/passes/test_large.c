@@ -33,6 +33,7 @@ static void *build_all(void *user)
         case_pass(c, "dce");
         case_pass(c, "licm");
         case_pass(c, "ranges");
+        case_pass(c, "interleave");
         case_pass(c, "canonical-nan");
     }
     return NULL;
@@ -105,6 +106,20 @@ static void test_large_100000_statements(void **state)
     }
     vy_text_printf(&text, "y[0] = s\n");
     run(&text, 1, 1);
+    vy_text_finish(&text);
+}
+
+/* Each becomes two loops, with five stores. */
+static void test_large_10000_loops_of_four_trips(void **state)
+{
+    (void)state;
+    vy_text text;
+    vy_text_init(&text, NULL);
+    for (uint32_t i = 0; i < 10000; i++) {
+        vy_text_printf(&text, "for v%u in 0 .. k { y[x[v%u]] = %u }\n", (unsigned)i, (unsigned)i,
+                       (unsigned)i);
+    }
+    run(&text, 1, 50000);
     vy_text_finish(&text);
 }
 
@@ -215,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_large_20000_breaks_of_one_loop),
         cmocka_unit_test(test_large_100000_statements),
         cmocka_unit_test(test_large_10000_loops),
+        cmocka_unit_test(test_large_10000_loops_of_four_trips),
         cmocka_unit_test(test_large_5000_segments),
         cmocka_unit_test(test_large_switch_of_10000_cases_to_one_block),
         cmocka_unit_test(test_large_loop_of_20000_checks),
