@@ -6,7 +6,7 @@
  * A logical workgroup is run by the same launched one in every step, so what an invocation spills
  * is its own. What steps and passes change is given to the bodies in Private variables, and so are
  * the words that they read of the parameter block: these are read once, since after each meeting
- * they would come from far again. */
+ * they would come from far again; rows of the schedule are read one step ahead. */
 #include "codegen/spirv/emit.h"
 
 /* ---- What the bodies are given --------------------------------------------------------------- */
@@ -64,6 +64,9 @@ typedef struct vy_walk {
     uint32_t patience, sync;      /* times to look; pointer to the sync word */
     uint32_t row, goal, arrivals; /* variables: of the next step; what the sync word must reach; of
                                      the workgroup, what its leader saw */
+    /* Variables, of the step behind the next one: its row, and the loop indices that are held. It
+     * is on its way while all meet. */
+    uint32_t ahead, ahead_indices[VYRE_MAX_HOST_LOOPS];
 } vy_walk;
 
 static uint32_t load(vy_emitter *emitter, uint32_t variable)
@@ -109,19 +112,41 @@ static void fill_held(vy_emitter *emitter)
     }
 }
 
-/* Reads the step's row: its segment, and the loop indices that bodies ask for. */
-static uint32_t read_row(vy_emitter *emitter, uint32_t step)
+/* Reads a step's row: its segment, and the loop indices that bodies ask for. Nobody waits for it
+ * before take_row. */
+static void fetch_row(vy_emitter *emitter, const vy_walk *w, uint32_t step)
 {
     vy_module *m = &emitter->module;
     uint32_t first = vy_u2c(m, SpvOpIMul, step, VY_ROW_WORDS);
     for (uint32_t i = 0; i < VYRE_MAX_HOST_LOOPS; i++) {
-        uint32_t variable = emitter->held_push[VY_PUSH_INDICES / 4 + i];
-        if (variable) {
+        if (w->ahead_indices[i]) {
             uint32_t place = vy_u2c(m, SpvOpIAdd, first, VY_ROW_INDICES + i);
-            store(emitter, variable, schedule_word(emitter, place));
+            store(emitter, w->ahead_indices[i], schedule_word(emitter, place));
         }
     }
-    return schedule_word(emitter, first);
+    store(emitter, w->ahead, schedule_word(emitter, first));
+}
+
+/* What was fetched is the next step's. */
+static uint32_t take_row(vy_emitter *emitter, const vy_walk *w)
+{
+    for (uint32_t i = 0; i < VYRE_MAX_HOST_LOOPS; i++) {
+        if (w->ahead_indices[i]) {
+            uint32_t variable = emitter->held_push[VY_PUSH_INDICES / 4 + i];
+            store(emitter, variable, load(emitter, w->ahead_indices[i]));
+        }
+    }
+    return load(emitter, w->ahead);
+}
+
+/* The step behind that one, in the same pass or the next. */
+static uint32_t step_behind(vy_emitter *emitter, const vy_walk *w, uint32_t step,
+                            uint32_t *out_is_end)
+{
+    vy_module *m = &emitter->module;
+    uint32_t one = vy_const_u32(m, 1), next = vy_u2(m, SpvOpIAdd, step, one);
+    *out_is_end = vy_b2(m, SpvOpUGreaterThanEqual, next, w->end);
+    return vy_select_u(m, *out_is_end, w->begin, next);
 }
 
 static vy_walk begin_walk(vy_emitter *emitter)
@@ -149,8 +174,15 @@ static vy_walk begin_walk(vy_emitter *emitter)
     w.patience = vy_emit_param_word(emitter, tail_start(emitter) + VY_TAIL_PATIENCE);
     uint32_t slot = program->binding_count + VY_HIDDEN_SYNC;
     w.sync = emitter->addressing->element(emitter, slot, VY_CELL_32, zero);
-    w.row = w.goal = 0;
+    w.row = w.goal = w.ahead = 0;
     (void)held(emitter, &w.row, "vy_row");
+    (void)held(emitter, &w.ahead, "vy_ahead");
+    for (uint32_t i = 0; i < VYRE_MAX_HOST_LOOPS; i++) {
+        w.ahead_indices[i] = 0;
+        if (emitter->held_push[VY_PUSH_INDICES / 4 + i]) {
+            (void)held(emitter, &w.ahead_indices[i], "vy_ahead_index");
+        }
+    }
     (void)held(emitter, &w.goal, "vy_goal");
     (void)held_push(emitter, VY_PUSH_PASS);
     (void)held_push(emitter, VY_PUSH_EXECUTION);
@@ -342,24 +374,23 @@ static void run_step(vy_emitter *emitter, const vy_walk *w, uint32_t row, uint32
     }
 }
 
-/* The next step, and its row before anybody waits for it: 0 behind the last one. */
+/* The next step, whose row is 0 behind the last one. The row of the step behind it is asked for. */
 static void advance(vy_emitter *emitter, const vy_walk *w)
 {
     vy_module *m = &emitter->module;
     uint32_t step_variable = emitter->held_push[VY_PUSH_EXECUTION / 4];
     uint32_t pass_variable = emitter->held_push[VY_PUSH_PASS / 4];
-    uint32_t zero = vy_const_u32(m, 0), one = vy_const_u32(m, 1);
-    uint32_t step = load(emitter, step_variable), pass = load(emitter, pass_variable);
-    step = vy_u2(m, SpvOpIAdd, step, one);
-    uint32_t is_end = vy_b2(m, SpvOpUGreaterThanEqual, step, w->end);
-    step = vy_select_u(m, is_end, w->begin, step);
+    uint32_t zero = vy_const_u32(m, 0), one = vy_const_u32(m, 1), is_end, unused;
+    uint32_t pass = load(emitter, pass_variable);
+    uint32_t step = step_behind(emitter, w, load(emitter, step_variable), &is_end);
     uint32_t next = vy_u2(m, SpvOpIAdd, pass, one);
     pass = vy_select_u(m, is_end, next, pass);
     store(emitter, step_variable, step);
     store(emitter, pass_variable, pass);
-    uint32_t row = read_row(emitter, step);
+    uint32_t row = take_row(emitter, w);
     uint32_t is_over = vy_b2(m, SpvOpUGreaterThanEqual, pass, w->passes);
     store(emitter, w->row, vy_select_u(m, is_over, zero, row));
+    fetch_row(emitter, w, step_behind(emitter, w, step, &unused));
 }
 
 /* At the first step of a pass of a program with `until`, in the block `before`: whether the
@@ -444,8 +475,10 @@ static void emit(vy_emitter *emitter)
     store(emitter, w.goal, zero);
     store(emitter, emitter->held_push[VY_PUSH_PASS / 4], w.from);
     store(emitter, emitter->held_push[VY_PUSH_EXECUTION / 4], w.begin);
-    uint32_t row = read_row(emitter, w.begin);
+    fetch_row(emitter, &w, w.begin);
+    uint32_t row = take_row(emitter, &w), unused;
     store(emitter, w.row, vy_u2(m, SpvOpBitwiseOr, row, meets));
+    fetch_row(emitter, &w, step_behind(emitter, &w, w.begin, &unused));
     emit_loop(emitter, &w);
     vy_wrap_end_entry(emitter, function);
 }
