@@ -14,12 +14,16 @@ typedef struct allowed_message {
 
 /* Messages that are no fault of ours, each with its reason; ends in a row of NULLs. With the layers
  * of 1.3.239 everything that the tests run is silent; these come from those of 1.4.309, where
- * GPU-assisted checks were asked for. */
+ * GPU-assisted checks or lines of printf were asked for. */
 static const allowed_message allowed_messages[] = {
     {"VALIDATION-SETTINGS", "Both GPU Assisted Validation and Normal Core Check",
      "core and GPU-assisted checks are wanted together; the layer only says that it is slow"},
     {"WARNING-GPU-Assisted-Validation", "Internal Warning: ",
      "the layer tells which features and limits it changes for its own shaders"},
+    {"VALIDATION-SETTINGS", "DebugPrintf logs",
+     "lines of printf are wanted; the layer says which of its settings it changes for them"},
+    {"WARNING-DEBUG-PRINTF",
+     "Internal Warning: ", "the layer tells which features and limits it changes for printf"},
     {"UNASSIGNED-VkSemaphore-state-timeout", "most likely a validation bug",
      "the layer waits ten seconds for its own books when a wait takes that long, and says that the "
      "fault is its own"},
@@ -264,6 +268,7 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBit
     if (message.source != VYRE_LOG_GENERAL && message.level <= VYRE_LOG_WARNING) {
         message.allowed = vy_message_allowed(message.id, message.text);
         message.is_failure = message.allowed == NULL;
+        message.level = message.allowed ? VYRE_LOG_INFO : message.level;
         if (message.is_failure) {
             atomic_fetch_add(&log->failures, 1);
         }

@@ -77,6 +77,32 @@ static void fill_submit(const vyre_device *device, const vy_batch *batch, uint64
     };
 }
 
+/* Where lines of printf are wanted: each batch's work, and behind it, by a call of its own, what it
+ * signals. Validation layers of 1.4 print the lines of what one call has submitted on a thread of
+ * their own, call by call, after they have let go of those that wait for it: so whoever sees the
+ * end has all lines. */
+static VkResult submit_printing(vyre_device *device, uint32_t count, const VkSubmitInfo *submits)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t b = 0; b < count && result == VK_SUCCESS; b++) {
+        VkTimelineSemaphoreSubmitInfo values =
+            *(const VkTimelineSemaphoreSubmitInfo *)submits[b].pNext;
+        VkSubmitInfo work = submits[b], end = submits[b];
+        work.pNext = end.pNext = &values;
+        work.signalSemaphoreCount = values.signalSemaphoreValueCount = 0;
+        result = device->vk.vkQueueSubmit(device->queue, 1, &work, VK_NULL_HANDLE);
+        if (result == VK_SUCCESS) {
+            end.waitSemaphoreCount = end.commandBufferCount = values.waitSemaphoreValueCount = 0;
+            values.signalSemaphoreValueCount = end.signalSemaphoreCount;
+            result = device->vk.vkQueueSubmit(device->queue, 1, &end, VK_NULL_HANDLE);
+        }
+    }
+    if (result != VK_SUCCESS) { /* of what was begun nobody could see the end */
+        (void)device->vk.vkDeviceWaitIdle(device->device);
+    }
+    return result;
+}
+
 vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches, uint32_t count,
                                     const char *what, uint64_t *out_values, vyre_diag *diag)
 {
@@ -97,7 +123,9 @@ vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches
     for (uint32_t b = 0; b < count; b++) {
         fill_submit(device, &batches[b], value + 1 + b, &infos[b], &submits[b]);
     }
-    VkResult result = device->vk.vkQueueSubmit(device->queue, count, submits, VK_NULL_HANDLE);
+    VkResult result = device->log.prints
+                          ? submit_printing(device, count, submits)
+                          : device->vk.vkQueueSubmit(device->queue, count, submits, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
         atomic_store(&device->submitted, value + count);
     }

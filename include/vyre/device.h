@@ -35,11 +35,12 @@ typedef enum vyre_log_source {
 typedef struct vyre_log_message {
     vyre_log_level level;
     vyre_log_source source;
-    const char *id;      /* the validation message's name, "" where there is none */
-    int32_t number;      /* its number, or 0 */
-    const char *text;    /* of layers with the place: segment, line and pass, names of buffers */
-    int is_failure;      /* counted by vyre_device_validation_failures */
-    const char *allowed; /* why it is not counted although it would be, or NULL */
+    const char *id;   /* the validation message's name, "" where there is none */
+    int32_t number;   /* its number, or 0 */
+    const char *text; /* of layers with the place: segment, line and pass, names of buffers */
+    int is_failure;   /* counted by vyre_device_validation_failures */
+    /* Why it is not counted although it would be, or NULL. Such a message has VYRE_LOG_INFO. */
+    const char *allowed;
 } vyre_log_message;
 
 /* Called from whichever thread the message arises in, possibly inside another call into the

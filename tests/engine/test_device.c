@@ -123,6 +123,12 @@ static void test_messages_are_allowed_by_id_and_text(void **state)
                            "Timeout waiting for timeline semaphore state to update. "
                            "This is most likely a validation bug. completed_.payload=2"));
     assert_null(vy_message_allowed("UNASSIGNED-VkSemaphore-state-timeout", "anything else"));
+    assert_non_null(vy_message_allowed("WARNING-DEBUG-PRINTF",
+                                       "vkCreateDevice(): Internal Warning: Forcing x to VK_TRUE"));
+    assert_null(vy_message_allowed("WARNING-DEBUG-PRINTF", "anything else"));
+    assert_non_null(vy_message_allowed("VALIDATION-SETTINGS",
+                                       "vkCreateInstance(): DebugPrintf logs to the Information "
+                                       "message severity, enabling Information level logging"));
     assert_null(vy_message_allowed("", ""));
 }
 

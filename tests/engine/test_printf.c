@@ -404,6 +404,43 @@ static void test_lines_that_do_not_fit_are_told_of(void **state)
     free(data);
 }
 
+/* By a call of its own: layers print on a thread of theirs, call by call. Where that call fails,
+ * what was begun has ended before anyone is told. */
+static void test_ends_are_signalled_behind_lines(void **state)
+{
+    (void)state;
+    vyre_device *device = open_printing();
+    NEED_OPEN(device);
+    uint32_t data[40];
+    engine_program p = build(device, &runs[0], VYRE_BINDINGS_DESCRIPTOR, false, 1);
+    fill(data, 40);
+    layer_clear_events();
+    (void)execute(&p, &runs[0], data, VYRE_STRATEGY_REPLAY);
+    uint32_t submits = layer_count(LAYER_SUBMIT);
+    assert_true(submits >= 2);
+    assert_int_equal(submits % 2, 0);
+    for (uint32_t n = 1; n <= submits; n++) {
+        vyre_binding binding = engine_host_inout(data, 40);
+        vyre_dispatch_params params = engine_params(&binding, 1);
+        vyre_diag diag;
+        memcpy(params.elements, runs[0].elements, sizeof params.elements);
+        memset(params.groups, 0, sizeof params.groups);
+        fill(data, 40);
+        layer.fail_only = "vkQueueSubmit";
+        layer.failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        layer.fail_at = layer_fallible_calls() + n;
+        assert_int_not_equal(vyre_dispatch(p.pipeline, &params, NULL, &diag), VYRE_OK);
+        assert_int_equal(diag.vk_result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        layer.fail_at = 0;
+    }
+    device_lines.count = 0;
+    fill(data, 40);
+    (void)execute(&p, &runs[0], data, VYRE_STRATEGY_REPLAY);
+    assert_true(device_lines.count >= runs[0].lines);
+    engine_release(&p);
+    engine_close(&device);
+}
+
 /* For hosts' own messengers. */
 static void test_messages_become_lines(void **state)
 {
@@ -486,6 +523,7 @@ int main(void)
         PRINTF_TEST(test_who_does_not_ask_gets_none),
         PRINTF_TEST(test_strategies_that_cannot_print_are_refused),
         PRINTF_TEST(test_lines_that_do_not_fit_are_told_of),
+        PRINTF_TEST(test_ends_are_signalled_behind_lines),
         PRINTF_TEST(test_messages_become_lines),
         PRINTF_TEST(test_the_environment_asks_too),
         PRINTF_TEST(test_the_layer_does_one_of_two_things),
