@@ -7,9 +7,10 @@ usage() {
 usage: tools/test.sh [--yes] [--no-install]
 
 Sets the machine up (tools/setup.sh), builds everything with warnings as errors into build/, runs
-the tests and the examples of shaders/, and runs the tests of the layers without Vulkan once more
-under the address and undefined-behaviour sanitizers, built into build/asan/. Where clang with
-libFuzzer is there, each reader of files is fuzzed for some seconds (build/fuzz/).
+the tests and the examples of shaders/, and runs the tests of the layers without Vulkan, and those of
+scanning on the processor, once more under the address and undefined-behaviour sanitizers, built into
+build/asan/. Where clang with libFuzzer is there, each reader of files is fuzzed for some seconds
+(build/fuzz/).
 
   --yes          install what is missing without asking
   --no-install   only name what is missing, and stop there if anything is
@@ -73,7 +74,7 @@ fi
 
 say "build with sanitizers"
 cmake --preset asan -DVYRE_BUILD_TOOLS=OFF -DVYRE_BUILD_EXAMPLES=OFF \
-    "-DVYRE_TEST_DIRS=base;ir;passes;interp;spirv;kernel" ||
+    "-DVYRE_TEST_DIRS=base;ir;passes;interp;spirv;kernel;scan" ||
     fail "the build with sanitizers cannot be configured"
 cmake --build build/asan -j "$jobs" --target vyre_tests || fail "the build with sanitizers failed"
 
