@@ -276,7 +276,7 @@ static bool is_left_out(const vy_block *block, const char *line, size_t size)
     snprintf(command, sizeof command, "%.*s (", (int)length, line);
     const char *found = strstr(block->left_out, command);
     return found && found < block->left_out + block->mark_size &&
-           (found == block->left_out || (found[-1] == ' ' && found[-2] == ';'));
+           (found == block->left_out || (strchr(" \n", found[-1]) && found[-2] == ';'));
 }
 
 /* Runs every line of the document's blocks of commands but those that are left out. */
@@ -614,14 +614,18 @@ static void test_docs_have_no_block_that_nothing_runs(void **state)
         free(text);
     }
     /* A block more is found, unless a comment says why it is not run. */
-    static const char *const heads[] = {"\n```sh\nls\n```\n", "<!-- not run: -->\n```\nls\n```\n",
+    static const char *const heads[] = {"\n```sh\nls\n```\n",
+                                        "<!-- not run: -->\n```\nls\n```\n",
                                         "<!-- not run: no -->\n```\nls\n```\n",
                                         "<!-- left out: ls (a reason) -->\n```sh\nls\n```\n",
-                                        "<!-- not run: a picture -->\n\n```\nls\n```\n"};
+                                        "<!-- not run: a picture -->\n\n```\nls\n```\n",
+                                        "<!-- not run: a picture -->\nx\n```\nls\n```\n"};
     for (size_t i = 0; i < VY_COUNT_OF(heads); i++) {
         assert_int_not_equal(docs_find_unrun("new.md", heads[i]), 0);
     }
     assert_int_equal(docs_find_unrun("new.md", "<!-- not run: a picture -->\n```\nls\n```\n"), 0);
+    assert_int_equal(docs_find_unrun("new.md", "<!-- not run: a\n   picture -->\n```\nls\n```\n"),
+                     0);
     assert_int_equal(docs_find_unrun("new.md", "1. x\n\n   ```sh\n   ls\n   ```\n"), 3);
 }
 
