@@ -70,6 +70,11 @@ if [ -x build/bin/vyre-run ]; then
     left_out=shaders/radix_sort.vyre
     say "the same, validated, without $left_out"
     examples --validate || failures+=("vyre-run --validate --examples")
+    # The layer checks other words there, which take a processor's driver 10 seconds and more a file.
+    say "three of them by address; tools/soak.sh has the others"
+    printf '%s\0' shaders/{attention,bfs,bitset}.vyre |
+        xargs -0 -n 1 -P "$jobs" build/bin/vyre-run --validate --interface address --examples ||
+        failures+=("vyre-run --validate --interface address --examples")
 fi
 
 say "build with sanitizers"
