@@ -242,7 +242,7 @@ static void test_docs_programs_are_right(void **state)
     "    ln -sfn \"$1/$f\" build/$f\n"                                                             \
     "done\n"                                                                                       \
     "for f in shaders examples; do ln -sfn \"$2/$f\" $f; done\n"                                   \
-    "cp shaders/scan.vyre \"$2\"/docs/programs/* .\n"                                              \
+    "cp \"$2\"/docs/programs/* .\n"                                                                \
     "PATH=$1/bin:$PATH LD_LIBRARY_PATH=$1/lib/fakes:$LD_LIBRARY_PATH CFLAGS=$3\n"                  \
     "export PATH LD_LIBRARY_PATH CFLAGS FAKE_RENDERDOC= FAKE_RENDERDOC_LOG=log\n"
 
