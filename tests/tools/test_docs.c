@@ -279,6 +279,15 @@ static bool is_left_out(const vy_block *block, const char *line, size_t size)
            (found == block->left_out || (strchr(" \n", found[-1]) && found[-2] == ';'));
 }
 
+static uint32_t count_left_out(const vy_block *block)
+{
+    uint32_t count = block->left_out != NULL;
+    for (size_t i = 0; block->left_out && i < block->mark_size; i++) {
+        count += block->left_out[i] == ';';
+    }
+    return count;
+}
+
 /* Runs every line of the document's blocks of commands but those that are left out. */
 static void run_commands(const char *name, uint32_t at_least)
 {
@@ -295,13 +304,20 @@ static void run_commands(const char *name, uint32_t at_least)
         }
         docs_note_run(name, &block);
         const char *end = block.text + block.size;
+        uint32_t left = count_left_out(&block);
         for (const char *p = block.text; p < end;) {
             size_t size = (size_t)(strchr(p, '\n') - p) + 1;
-            if (!is_left_out(&block, p, size)) {
+            if (is_left_out(&block, p, size)) {
+                left--;
+            } else {
                 vy_text_append(&script, p, size);
                 count++;
             }
             p += size;
+        }
+        if (left != 0) {
+            fail_msg("%s:%u: something is left out that is no command of the block", name,
+                     (unsigned)block.line);
         }
     }
     assert_true(count >= at_least);
