@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs the tests that take too long for tools/test.sh: tests/soak/, and the fuzzers.
+# Runs what takes too long for tools/test.sh: tests/soak/, examples validated by address, the fuzzers.
 set -euo pipefail
 
 usage() {
     cat <<'EOF'
 usage: tools/soak.sh [--yes] [--no-install] [-R REGEX]
 
-Sets the machine up (tools/setup.sh), builds into build/ and runs the long tests, one at a time, and
+Sets the machine up (tools/setup.sh), builds into build/ and runs the long tests, one at a time, the
+examples of shaders/ and tests/programs/ under the validation layer with buffers by address, and
 where clang with libFuzzer is there each fuzzer for VYRE_FUZZ_SECONDS (600), and where MinGW-w64 and
 Wine are there tools/windows.sh. What a test of generated programs finds is kept in build/fuzz/.
 Settings of the tests themselves (duration, seed) are environment variables, described at the head of
@@ -50,6 +51,12 @@ mkdir -p build/fuzz
 export VYRE_FUZZ_DIR=$PWD/build/fuzz
 ctest --test-dir build -L soak --output-on-failure --no-tests=error \
     ${ctest_arguments[@]+"${ctest_arguments[@]}"} || exit 1
+if [ ${#ctest_arguments[@]} -eq 0 ]; then
+    # Their checks by address, inside shaders; by descriptor tools/test.sh has them. A processor's
+    # driver compiles most for 10 to 30 seconds, radix_sort and scan for minutes.
+    printf '%s\0' shaders/*.vyre tests/programs/*.vyre | xargs -0 -n 1 -P "$(nproc 2>/dev/null || echo 2)" \
+        build/bin/vyre-run --validate --interface address --examples || exit 1
+fi
 if [ ${#ctest_arguments[@]} -eq 0 ] && command -v x86_64-w64-mingw32-gcc >/dev/null && command -v wine >/dev/null; then
     tools/windows.sh ${setup_arguments[@]+"${setup_arguments[@]}"} || exit 1
 fi

@@ -7,9 +7,10 @@ usage() {
 usage: tools/test.sh [--yes] [--no-install]
 
 Sets the machine up (tools/setup.sh), builds everything with warnings as errors into build/, runs
-the tests and the examples of shaders/, and runs the tests of the layers without Vulkan once more
-under the address and undefined-behaviour sanitizers, built into build/asan/. Where clang with
-libFuzzer is there, each reader of files is fuzzed for some seconds (build/fuzz/).
+the tests and the examples of shaders/, and runs the tests of the layers without Vulkan, and those of
+scanning on the processor, once more under the address and undefined-behaviour sanitizers, built into
+build/asan/. Where clang with libFuzzer is there, each reader of files is fuzzed for some seconds
+(build/fuzz/).
 
   --yes          install what is missing without asking
   --no-install   only name what is missing, and stop there if anything is
@@ -69,11 +70,16 @@ if [ -x build/bin/vyre-run ]; then
     left_out=shaders/radix_sort.vyre
     say "the same, validated, without $left_out"
     examples --validate || failures+=("vyre-run --validate --examples")
+    # The layer checks other words there, which take a processor's driver 10 seconds and more a file.
+    say "three of them by address; tools/soak.sh has the others"
+    printf '%s\0' shaders/{attention,bfs,bitset}.vyre |
+        xargs -0 -n 1 -P "$jobs" build/bin/vyre-run --validate --interface address --examples ||
+        failures+=("vyre-run --validate --interface address --examples")
 fi
 
 say "build with sanitizers"
 cmake --preset asan -DVYRE_BUILD_TOOLS=OFF -DVYRE_BUILD_EXAMPLES=OFF \
-    "-DVYRE_TEST_DIRS=base;ir;passes;interp;spirv;kernel" ||
+    "-DVYRE_TEST_DIRS=base;ir;passes;interp;spirv;kernel;scan" ||
     fail "the build with sanitizers cannot be configured"
 cmake --build build/asan -j "$jobs" --target vyre_tests || fail "the build with sanitizers failed"
 

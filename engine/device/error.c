@@ -85,7 +85,8 @@ vyre_result vy_vk_error(vyre_device *device, vyre_diag *diag, VkResult result, c
     case VK_ERROR_INCOMPATIBLE_DRIVER:
     case VK_ERROR_INITIALIZATION_FAILED:
         code = VYRE_ERROR_NO_DEVICE;
-        fix = "install or update the Vulkan driver (tools/setup.sh finds one)";
+        fix = "install or update the Vulkan driver (tools/setup.sh finds one; then source "
+              "build/deps/env.sh)";
         break;
     case VK_ERROR_LAYER_NOT_PRESENT:
     case VK_ERROR_EXTENSION_NOT_PRESENT:

@@ -85,6 +85,10 @@ vyre_result vy_scan_table_write(vyre_scan_batch *b, vy_scan_table *table, uint32
     if (t->is_written && t->segment_size == segment_size) {
         return VYRE_OK;
     }
+    if (b->file_count == 0) {
+        t->row_count = 0; /* which launches nothing */
+        return VYRE_OK;
+    }
     vyre_result code = make_entries(b, t, diag);
     if (code != VYRE_OK) {
         return code;
@@ -93,9 +97,9 @@ vyre_result vy_scan_table_write(vyre_scan_batch *b, vy_scan_table *table, uint32
     t->is_written = false;
     t->segment_size = segment_size;
     t->row_count = fill(b, segment_size, t->entries);
-    if (size && !t->is_mapped) {
+    if (!t->is_mapped) {
         code = vyre_buffer_upload(b->device, t->buffer, 0, t->entries, size, diag);
-    } else if (size && !t->is_coherent) {
+    } else if (!t->is_coherent) {
         code = vyre_buffer_sync_mapped(b->device, t->buffer, 0, size, VYRE_MAPPED_TO_DEVICE, diag);
     }
     t->is_written = code == VYRE_OK;

@@ -241,6 +241,24 @@ static inline void vyre_queue_params_init(vyre_queue_params *params)
     params->struct_size = (uint32_t)sizeof *params;
 }
 
+/* Hints for a drain of `ring` (megakernel.h), from its slots and from the control buffer that the
+ * drain before it left: node_count is the slots, edge_count those neither EMPTY nor DONE,
+ * density_bps the share of these, requeue_count the requeues that were counted or that wait,
+ * whichever are more, hot_opcode_count the opcodes that ran, as far as the control buffer counts
+ * them, and hot_window_count the windows (vyre_ring_publish_window) of four waiting slots or more.
+ * A slot does not say whether it is a window's, so window_opcodes names the opcodes that are
+ * (NULL with a count of 0: none). The other parameters stay. Pure; `ring` and `control` are read
+ * alone, by the thread that calls. Errors, with params as they were: INVALID_ARGUMENT (a ring or a
+ * control buffer that is none, a slot of those opcodes that no window has), OUT_OF_HOST_MEMORY. */
+VYRE_API VYRE_CHECK vyre_result vyre_queue_params_read_ring(
+    vyre_queue_params *params, const void *ring, size_t size, const void *control,
+    size_t control_size, const uint32_t *window_opcodes, uint32_t window_opcode_count,
+    vyre_diag *diag);
+/* Hints from a snapshot of tasks (vyre_task_count): age is the oldest schedulable one's, and
+ * requeue_count has theirs besides its own, 2^32 - 1 where there are more. */
+VYRE_API void vyre_queue_params_read_tasks(vyre_queue_params *params,
+                                           const vyre_task_counts *counts);
+
 /* ---- Reports --------------------------------------------------------------------------------- */
 
 /* What became of a queue. processed + denied + faulted + remaining = given. */

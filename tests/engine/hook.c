@@ -11,8 +11,6 @@
 hook_settings hook;
 hook_seen seen;
 
-static PFN_vkGetInstanceProcAddr next_instance;
-static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkGetPhysicalDeviceProperties2 next_properties;
 static PFN_vkCmdDispatch next_dispatch;
 static PFN_vkCreateComputePipelines next_pipelines;
@@ -120,34 +118,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL merge(VkDevice device, VkPipelineCache int
     return hook.merge != VK_SUCCESS ? hook.merge : next_merge(device, into, count, from);
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
-{
-    PFN_vkVoidFunction found = next_device(device, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE(vkCmdDispatch, next_dispatch, dispatch)
-    TAKE(vkCreateComputePipelines, next_pipelines, pipelines)
-    TAKE(vkCreatePipelineCache, next_create_cache, create_cache)
-    TAKE(vkDestroyPipelineCache, next_destroy_cache, destroy_cache)
-    TAKE(vkGetPipelineCacheData, next_data, get_data)
-    TAKE(vkMergePipelineCaches, next_merge, merge)
-    return found;
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char *asked)
-{
-    PFN_vkVoidFunction found = next_instance(instance, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE(vkGetDeviceProcAddr, next_device, get_device)
-    TAKE(vkGetPhysicalDeviceProperties2, next_properties, properties)
-    return found;
-}
+static const take_call calls[] = {
+    TAKE_DEVICE(vkCmdDispatch, next_dispatch, dispatch),
+    TAKE_DEVICE(vkCreateComputePipelines, next_pipelines, pipelines),
+    TAKE_DEVICE(vkCreatePipelineCache, next_create_cache, create_cache),
+    TAKE_DEVICE(vkDestroyPipelineCache, next_destroy_cache, destroy_cache),
+    TAKE_DEVICE(vkGetPipelineCacheData, next_data, get_data),
+    TAKE_DEVICE(vkMergePipelineCaches, next_merge, merge),
+    TAKE_INSTANCE(vkGetPhysicalDeviceProperties2, next_properties, properties),
+};
 
 vyre_vulkan_entry hook_entry(void)
 {
-    next_instance = (PFN_vkGetInstanceProcAddr)layer_entry();
-    return next_instance ? (vyre_vulkan_entry)get_instance : NULL;
+    return take_entry(calls, VY_COUNT_OF(calls));
 }

@@ -9,8 +9,6 @@
 script_settings script;
 script_seen script_saw;
 
-static PFN_vkGetInstanceProcAddr next_instance;
-static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties next_families;
 static PFN_vkCmdBeginDebugUtilsLabelEXT next_begin_label;
 static PFN_vkCmdEndDebugUtilsLabelEXT next_end_label;
@@ -117,35 +115,18 @@ static VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer commands)
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
-{
-    PFN_vkVoidFunction found = next_device(device, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE(vkQueueSubmit, next_submit, submit)
-    TAKE(vkGetSemaphoreCounterValue, next_counter, counter)
-    TAKE(vkWaitSemaphores, next_wait, wait_semaphores)
-    TAKE(vkCreateQueryPool, next_create_pool, create_pool)
-    TAKE(vkGetQueryPoolResults, next_results, results)
-    return found;
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char *asked)
-{
-    PFN_vkVoidFunction found = next_instance(instance, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE(vkGetDeviceProcAddr, next_device, get_device)
-    TAKE(vkGetPhysicalDeviceQueueFamilyProperties, next_families, families)
-    TAKE(vkCmdBeginDebugUtilsLabelEXT, next_begin_label, begin_label)
-    TAKE(vkCmdEndDebugUtilsLabelEXT, next_end_label, end_label)
-    return found;
-}
+static const take_call calls[] = {
+    TAKE_DEVICE(vkQueueSubmit, next_submit, submit),
+    TAKE_DEVICE(vkGetSemaphoreCounterValue, next_counter, counter),
+    TAKE_DEVICE(vkWaitSemaphores, next_wait, wait_semaphores),
+    TAKE_DEVICE(vkCreateQueryPool, next_create_pool, create_pool),
+    TAKE_DEVICE(vkGetQueryPoolResults, next_results, results),
+    TAKE_INSTANCE(vkGetPhysicalDeviceQueueFamilyProperties, next_families, families),
+    TAKE_INSTANCE(vkCmdBeginDebugUtilsLabelEXT, next_begin_label, begin_label),
+    TAKE_INSTANCE(vkCmdEndDebugUtilsLabelEXT, next_end_label, end_label),
+};
 
 vyre_vulkan_entry script_entry(void)
 {
-    next_instance = (PFN_vkGetInstanceProcAddr)layer_entry();
-    return next_instance ? (vyre_vulkan_entry)get_instance : NULL;
+    return take_entry(calls, VY_COUNT_OF(calls));
 }

@@ -528,15 +528,17 @@ static const char fail_text[] = "program fails\nworkgroup 1\ngrid from n\nfixpoi
                                 "  atomic_add(c[0], 1) atomic_add(c[1], v) }\n";
 
 typedef struct work {
+    const vyre_allocator *allocator;
     vyre_device *device;
     vyre_kernel *kernel;
     vyre_pipeline *pipeline;
     uint32_t c[2];
 } work;
 
-static vyre_result fail_step(work *w, uint32_t number, const vyre_allocator *allocator,
-                             vyre_diag *diag)
+static vyre_result fail_step(void *user, uint32_t number, vyre_diag *diag)
 {
+    work *w = user;
+    const vyre_allocator *allocator = w->allocator;
     if (number == 0) {
         vyre_device_params params;
         vyre_device_params_init(&params);
@@ -577,33 +579,12 @@ static vyre_result fail_step(work *w, uint32_t number, const vyre_allocator *all
 
 static layer_scenario_start opening;
 
-static void note_opening(const vyre_allocator *allocator)
-{
-    const vy_fail_allocator *host = allocator->user;
-    opening = (layer_scenario_start){layer_fallible_calls(), (uint32_t)host->calls};
-}
-
-/* What failed once succeeds when it is done again. */
 static vyre_result fail_run(const vyre_allocator *allocator, void *user, vyre_diag *diag)
 {
-    work w = {.device = NULL};
-    vyre_result first = VYRE_OK;
-    vyre_diag other;
+    work w = {.allocator = allocator};
     (void)user;
-    for (uint32_t number = 0; number < 6 && first != VYRE_ERROR_DEVICE_LOST;) {
-        vyre_result code = fail_step(&w, number, allocator, first ? &other : diag);
-        if (code != VYRE_OK && first != VYRE_OK && code != VYRE_ERROR_DEVICE_LOST) {
-            fail_msg("step %u again: %s", (unsigned)number, other.message);
-        }
-        if (code != VYRE_OK && first != VYRE_OK) {
-            break;
-        }
-        if (number == 0 && code == VYRE_OK) {
-            note_opening(allocator);
-        }
-        first = code ? code : first;
-        number += code == VYRE_OK;
-    }
+    const layer_scenario_steps steps = {fail_step, &w, 6, 1, &opening};
+    vyre_result first = layer_scenario_run_steps(&steps, allocator, diag);
     vyre_pipeline_destroy(&w.pipeline);
     vyre_kernel_destroy(&w.kernel);
     vyre_device_destroy(&w.device);

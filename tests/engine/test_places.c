@@ -114,8 +114,6 @@ static struct {
 } made[MOST_MADE];
 static uint32_t made_count;
 
-static PFN_vkGetInstanceProcAddr next_instance;
-static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkSetDebugUtilsObjectNameEXT next_set_name;
 static PFN_vkCreateComputePipelines next_pipelines;
 static PFN_vkAllocateDescriptorSets next_sets;
@@ -198,40 +196,24 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_set_name(VkDevice device,
     return next_set_name(device, info);
 }
 
-#define TAKE_MAKER(Call) TAKE(vk##Call, next_##Call, own_##Call)
+#define TAKE_MAKER(Call) TAKE_DEVICE(vk##Call, next_##Call, own_##Call)
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *asked)
-{
-    PFN_vkVoidFunction found = next_device(device, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE_MAKER(CreateBuffer)
-    TAKE_MAKER(AllocateMemory)
-    TAKE_MAKER(CreateShaderModule)
-    TAKE_MAKER(CreateDescriptorSetLayout)
-    TAKE_MAKER(CreatePipelineLayout)
-    TAKE_MAKER(CreateDescriptorPool)
-    TAKE_MAKER(CreateCommandPool)
-    TAKE_MAKER(CreateQueryPool)
-    TAKE_MAKER(CreateSemaphore)
-    TAKE_MAKER(CreatePipelineCache)
-    TAKE(vkCreateComputePipelines, next_pipelines, own_pipelines)
-    TAKE(vkAllocateDescriptorSets, next_sets, own_sets)
-    TAKE(vkAllocateCommandBuffers, next_commands, own_commands)
-    return found;
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char *asked)
-{
-    PFN_vkVoidFunction found = next_instance(instance, asked);
-    if (!found) {
-        return NULL;
-    }
-    TAKE(vkGetDeviceProcAddr, next_device, get_device)
-    TAKE(vkSetDebugUtilsObjectNameEXT, next_set_name, own_set_name)
-    return found;
-}
+static const take_call calls[] = {
+    TAKE_MAKER(CreateBuffer),
+    TAKE_MAKER(AllocateMemory),
+    TAKE_MAKER(CreateShaderModule),
+    TAKE_MAKER(CreateDescriptorSetLayout),
+    TAKE_MAKER(CreatePipelineLayout),
+    TAKE_MAKER(CreateDescriptorPool),
+    TAKE_MAKER(CreateCommandPool),
+    TAKE_MAKER(CreateQueryPool),
+    TAKE_MAKER(CreateSemaphore),
+    TAKE_MAKER(CreatePipelineCache),
+    TAKE_DEVICE(vkCreateComputePipelines, next_pipelines, own_pipelines),
+    TAKE_DEVICE(vkAllocateDescriptorSets, next_sets, own_sets),
+    TAKE_DEVICE(vkAllocateCommandBuffers, next_commands, own_commands),
+    TAKE_INSTANCE(vkSetDebugUtilsObjectNameEXT, next_set_name, own_set_name),
+};
 
 static bool has_made(VkObjectType type, const char *name)
 {
@@ -266,15 +248,15 @@ static void test_every_object_has_a_name(void **state)
             script_reset();
             layer.no_push_descriptor = !pushes;
             made_count = 0;
-            next_instance = (PFN_vkGetInstanceProcAddr)layer_entry();
+            vyre_vulkan_entry entry = take_entry(calls, VY_COUNT_OF(calls));
             if (adopted) {
-                host_device_open(&host, (vyre_vulkan_entry)get_instance, HOST_ENABLES_SETUP, 1);
+                host_device_open(&host, entry, HOST_ENABLES_SETUP, 1);
                 made_count = 0;
                 device = host_device_adopt(&host);
             } else {
                 vyre_device_params params;
                 vyre_device_params_init(&params);
-                params.get_instance_proc_addr = (vyre_vulkan_entry)get_instance;
+                params.get_instance_proc_addr = entry;
                 params.debug = VYRE_DEBUG_LABELS;
                 params.validation = VYRE_VALIDATION_OFF;
                 device = engine_open_with(&params);

@@ -18,7 +18,15 @@
 #define SHORT 70u
 #define LONG  500u /* needs more memory than the first queue's */
 
+/* What is done, and from where on it fails. */
+typedef struct plan {
+    bool on_interpreter;
+    uint32_t first_failing;
+    layer_scenario_start start;
+} plan;
+
 typedef struct work {
+    const plan *plan;
     const vyre_allocator *allocator;
     vyre_device *device;  /* NULL: the interpreter */
     uint32_t host[WORDS]; /* its buffer */
@@ -26,13 +34,6 @@ typedef struct work {
     vyre_dispatcher *dispatcher;
     uint32_t round; /* what words are set to */
 } work;
-
-/* What is done, and from where on it fails. */
-typedef struct plan {
-    bool on_interpreter;
-    uint32_t first_failing;
-    layer_scenario_start start;
-} plan;
 
 static vyre_result open_device(work *w, vyre_diag *diag)
 {
@@ -140,8 +141,10 @@ static vyre_result run_ring(work *w, vyre_diag *diag)
 
 #define STEPS 7u
 
-static vyre_result step(work *w, const plan *p, uint32_t number, vyre_diag *diag)
+static vyre_result step(void *user, uint32_t number, vyre_diag *diag)
 {
+    work *w = user;
+    const plan *p = w->plan;
     switch (number) {
     case 0:
         return p->on_interpreter ? VYRE_OK : open_device(w, diag);
@@ -160,29 +163,12 @@ static vyre_result step(work *w, const plan *p, uint32_t number, vyre_diag *diag
     }
 }
 
-/* What failed once succeeds when it is done again. */
 static vyre_result run_all(const vyre_allocator *allocator, void *user, vyre_diag *diag)
 {
     plan *p = user;
-    work w = {.allocator = allocator};
-    const vy_fail_allocator *host = allocator->user;
-    vyre_result first = VYRE_OK;
-    vyre_diag other;
-    for (uint32_t number = 0; number < STEPS;) {
-        if (number == p->first_failing && first == VYRE_OK) {
-            p->start = (layer_scenario_start){layer_fallible_calls(), (uint32_t)host->calls};
-        }
-        vyre_result code = step(&w, p, number, first ? &other : diag);
-        if (code == VYRE_ERROR_DEVICE_LOST) {
-            first = first ? first : code;
-            break;
-        }
-        if (code != VYRE_OK && first != VYRE_OK) {
-            fail_msg("step %u again: %s", (unsigned)number, other.message);
-        }
-        first = code ? code : first;
-        number += code == VYRE_OK;
-    }
+    work w = {.allocator = allocator, .plan = p};
+    const layer_scenario_steps steps = {step, &w, STEPS, p->first_failing, &p->start};
+    vyre_result first = layer_scenario_run_steps(&steps, allocator, diag);
     if (w.dispatcher) {
         vyre_dispatcher_counters counters;
         vyre_dispatcher_get_counters(w.dispatcher, &counters);

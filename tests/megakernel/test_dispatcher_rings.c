@@ -10,6 +10,8 @@
 
 #include "codegen/base/base.h"
 
+#include <stdlib.h>
+
 enum { OBSERVABLES = 64, OPEN = VYRE_CONTROL_OBSERVABLES, WORDS = OPEN + OBSERVABLES, SLOTS = 128 };
 
 typedef struct ring_queue {
@@ -272,6 +274,59 @@ static void test_strict_queues_count_their_slots(void **state)
     RIG_FOR_EACH(count_statuses);
 }
 
+/* ---- Hints ----------------------------------------------------------------------------------- */
+
+/* What the ring shows is what the policy goes by. */
+static void hint(vyre_device *device)
+{
+    enum { LENGTH = 40, WAITING = 30 };
+    rig *r = rig_open(device, 4, NULL);
+    uint32_t *ring = rig_ring(LENGTH);
+    size_t control_size = 0;
+    uint32_t *control = rig_control(1, LENGTH, 0, &control_size);
+    vyre_queue_params params;
+    vyre_diag diag;
+    vyre_queue_params_init(&params);
+    params.control = control;
+    params.control_size = control_size;
+    for (uint32_t i = 0; i < WAITING; i++) {
+        const uint32_t args[] = {0, 1, 2};
+        rig_put(ring, i, RIG_ADD, 0, VYRE_PRIORITY_NORMAL, args, 3);
+    }
+    assert_int_equal(vyre_queue_params_read_ring(&params, ring, (size_t)LENGTH * VYRE_SLOT_SIZE,
+                                                 control, control_size, NULL, 0, &diag),
+                     VYRE_OK);
+    assert_int_equal(params.density_bps, 7500);
+    vyre_queue_report report = rig_run_ring(r, ring, LENGTH, &params);
+    assert_int_equal(report.processed, WAITING);
+    assert_string_equal(report.topology, "dense-frontier");
+    assert_int_equal(report.worker_count, params.worker_count);
+    assert_int_equal(rig_status(ring, 7), VYRE_STATUS_DONE);
+    /* One that waits in as many slots is a sparse frontier. */
+    const uint32_t one[] = {0, 1, 1};
+    rig_put(ring, 7, RIG_ADD, 0, VYRE_PRIORITY_NORMAL, one, 3);
+    assert_int_equal(vyre_queue_params_read_ring(&params, ring, (size_t)LENGTH * VYRE_SLOT_SIZE,
+                                                 control, control_size, NULL, 0, &diag),
+                     VYRE_OK);
+    assert_int_equal(params.edge_count, 1);
+    assert_int_equal(params.density_bps, 250);
+    assert_int_equal(params.hot_opcode_count, 1);
+    report = rig_run_ring(r, ring, LENGTH, &params);
+    assert_string_equal(report.topology, "sparse-frontier");
+    assert_true(report.worker_count < params.worker_count);
+    rig_fetch(r);
+    assert_int_equal(r->data[1], 2 * WAITING + 1);
+    free(control);
+    free(ring);
+    rig_close(&r);
+}
+
+static void test_rings_give_hints_to_the_policy(void **state)
+{
+    (void)state;
+    RIG_FOR_EACH(hint);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_rings_count_the_fences_of_batches),
         cmocka_unit_test(test_rings_print_and_count_what_was_lost),
         cmocka_unit_test(test_strict_queues_count_their_slots),
+        cmocka_unit_test(test_rings_give_hints_to_the_policy),
     };
     return cmocka_run_group_tests(tests, rig_open_device, rig_close_device);
 }

@@ -3,6 +3,7 @@
 
 #include "tests/megakernel/ring_support.h"
 #include "tests/support/fail_allocator.h"
+#include "vyre/dispatcher.h"
 
 static const uint32_t of_windows[] = {40, 41};
 
@@ -198,6 +199,95 @@ static void test_tasks_make_a_request(void **state)
     assert_int_equal(request.requeue_count, 5);
 }
 
+/* ---- As hints of the parameters -------------------------------------------------------------- */
+
+static void test_rings_make_hints(void **state)
+{
+    (void)state;
+    test_ring ring;
+    static uint32_t control[160];
+    vyre_diag diag;
+    vyre_queue_params params, wanted;
+    vyre_queue_params_init(&params);
+    params.worker_count = 7;
+    params.age = 8;
+    params.node_count = params.edge_count = 99;
+    params.requeue_count = params.hot_opcode_count = params.hot_window_count = 99;
+    params.density_bps = 99;
+    params.pressure_bps = 11;
+    wanted = params;
+    ring_fill(&ring, VYRE_STATUS_EMPTY);
+    publish_window(&ring, 0, 7, 41, 3, 1); /* four: hot */
+    publish_window(&ring, 4, 7, 40, 2, 0);
+    ring_set(&ring, 5, VYRE_STATUS_REQUEUE);
+    memset(control, 0, sizeof control);
+    control[VYRE_CONTROL_METRICS + 3] = 5;
+    control[VYRE_CONTROL_METRICS + 7] = 1;
+    assert_int_equal(vyre_queue_params_read_ring(&params, ring.words, ring_size, control,
+                                                 sizeof control, of_windows, 2, &diag),
+                     VYRE_OK);
+    wanted.node_count = RING_SLOTS;
+    wanted.edge_count = 6;
+    wanted.density_bps = 6 * 10000 / RING_SLOTS;
+    wanted.requeue_count = 1;
+    wanted.hot_opcode_count = 2;
+    wanted.hot_window_count = 1;
+    assert_memory_equal(&params, &wanted, sizeof params);
+    /* Those that the last drain counted, where they are more; and no windows. */
+    control[VYRE_CONTROL_REQUEUE_COUNT] = 6;
+    assert_int_equal(vyre_queue_params_read_ring(&params, ring.words, ring_size, control,
+                                                 sizeof control, NULL, 0, NULL),
+                     VYRE_OK);
+    wanted.requeue_count = 6;
+    wanted.hot_window_count = 0;
+    assert_memory_equal(&params, &wanted, sizeof params);
+}
+
+static void test_hints_of_what_is_none_are_refused(void **state)
+{
+    (void)state;
+    test_ring ring;
+    static uint32_t control[160];
+    vyre_diag diag;
+    vyre_queue_params params, before;
+    vyre_queue_params_init(&params);
+    before = params;
+    fill_windows(&ring);
+    ring.words[6 * VYRE_SLOT_WORDS + 5] = 2;
+    memcpy(ring.before, ring.words, sizeof ring.before);
+    const struct {
+        size_t ring, control;
+        const char *message;
+    } cases[] = {{ring_size, sizeof control, "slot 6 of opcode 0x00000028 has the class 2"},
+                 {ring_size - 1, sizeof control, "not a ring"},
+                 {ring_size, 636, "control"}};
+    for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
+        assert_refused(&ring,
+                       vyre_queue_params_read_ring(&params, ring.words, cases[i].ring, control,
+                                                   cases[i].control, of_windows, 2, &diag),
+                       VYRE_ERROR_INVALID_ARGUMENT, &diag, cases[i].message);
+        assert_memory_equal(&params, &before, sizeof params);
+    }
+}
+
+static void test_tasks_make_hints(void **state)
+{
+    (void)state;
+    vyre_task_counts counts = {.schedulable = 3, .requeues = 9, .max_age = 40};
+    vyre_queue_params params, wanted;
+    vyre_queue_params_init(&params);
+    params.requeue_count = 10;
+    params.node_count = 5;
+    wanted = params;
+    vyre_queue_params_read_tasks(&params, &counts);
+    wanted.requeue_count = 19;
+    wanted.age = 40;
+    assert_memory_equal(&params, &wanted, sizeof params);
+    counts.requeues = UINT64_MAX;
+    vyre_queue_params_read_tasks(&params, &counts);
+    assert_true(params.requeue_count == UINT32_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +296,9 @@ int main(void)
         cmocka_unit_test(test_windows_of_no_class_are_refused),
         cmocka_unit_test(test_windows_survive_each_failed_allocation),
         cmocka_unit_test(test_tasks_make_a_request),
+        cmocka_unit_test(test_rings_make_hints),
+        cmocka_unit_test(test_hints_of_what_is_none_are_refused),
+        cmocka_unit_test(test_tasks_make_hints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,7 @@ typedef struct plan {
 } plan;
 
 typedef struct work {
+    const plan *plan;
     const vyre_allocator *allocator;
     vyre_device *device;
     vyre_catalogue *catalogue;
@@ -171,8 +172,10 @@ static vyre_result run(work *w, vyre_diag *diag)
     return code;
 }
 
-static vyre_result step(work *w, const plan *p, uint32_t number, vyre_diag *diag)
+static vyre_result step(void *user, uint32_t number, vyre_diag *diag)
 {
+    work *w = user;
+    const plan *p = w->plan;
     switch (number) {
     case 0:
         return p->is_on_host ? VYRE_OK : open_device(w, diag);
@@ -187,29 +190,12 @@ static vyre_result step(work *w, const plan *p, uint32_t number, vyre_diag *diag
     }
 }
 
-/* What failed once succeeds when it is done again. */
 static vyre_result run_all(const vyre_allocator *allocator, void *user, vyre_diag *diag)
 {
     plan *p = user;
-    work w = {.allocator = allocator};
-    const vy_fail_allocator *host = allocator->user;
-    vyre_result first = VYRE_OK;
-    vyre_diag other;
-    for (uint32_t number = 0; number < 5;) {
-        if (number == 1 && first == VYRE_OK) {
-            p->start = (layer_scenario_start){layer_fallible_calls(), (uint32_t)host->calls};
-        }
-        vyre_result code = step(&w, p, number, first ? &other : diag);
-        if (code == VYRE_ERROR_DEVICE_LOST) {
-            first = first ? first : code;
-            break;
-        }
-        if (code != VYRE_OK && first != VYRE_OK) {
-            fail_msg("step %u again: %s", (unsigned)number, other.message);
-        }
-        first = code ? code : first;
-        number += code == VYRE_OK;
-    }
+    work w = {.allocator = allocator, .plan = p};
+    const layer_scenario_steps steps = {step, &w, 5, 1, &p->start};
+    vyre_result first = layer_scenario_run_steps(&steps, allocator, diag);
     vyre_scan_batch_destroy(&w.batch);
     vyre_scanner_destroy(&w.scanner);
     vyre_catalogue_destroy(&w.catalogue);

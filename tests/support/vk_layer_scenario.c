@@ -253,3 +253,26 @@ uint32_t layer_scenario_fail_allocations(const layer_scenario_params *params, ui
     layer_reset();
     return r.runs;
 }
+
+vyre_result layer_scenario_run_steps(const layer_scenario_steps *steps,
+                                     const vyre_allocator *allocator, vyre_diag *diag)
+{
+    const vy_fail_allocator *host = allocator->user;
+    vyre_result first = VYRE_OK;
+    vyre_diag other;
+    for (uint32_t number = 0; number < steps->count;) {
+        if (number == steps->first_failing && first == VYRE_OK) {
+            *steps->start = (layer_scenario_start){layer_fallible_calls(), (uint32_t)host->calls};
+        }
+        vyre_result code = steps->step(steps->work, number, first ? &other : diag);
+        if (code == VYRE_ERROR_DEVICE_LOST) {
+            return first ? first : code;
+        }
+        if (code != VYRE_OK && first != VYRE_OK) {
+            fail_msg("step %u again: %s", (unsigned)number, other.message);
+        }
+        first = code ? code : first;
+        number += code == VYRE_OK;
+    }
+    return first;
+}

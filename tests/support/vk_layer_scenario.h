@@ -30,6 +30,20 @@ typedef struct layer_scenario_params {
     const layer_scenario_start *start;
 } layer_scenario_params;
 
+/* What a scenario does, one after the other. */
+typedef struct layer_scenario_steps {
+    vyre_result (*step)(void *work, uint32_t number, vyre_diag *diag);
+    void *work;
+    uint32_t count;
+    uint32_t first_failing;      /* step: those before it are the start */
+    layer_scenario_start *start; /* written in front of it */
+} layer_scenario_steps;
+
+/* All of them: the one that fails is done again, and fails the test if it does not succeed then;
+ * where the device is lost the rest is left out. Returns the first error, which `diag` has. */
+vyre_result layer_scenario_run_steps(const layer_scenario_steps *steps,
+                                     const vyre_allocator *allocator, vyre_diag *diag);
+
 /* Under the settings as they are. Fails the test where an error has no type or no fix, where
  * anything is left alive, or a result is not what follows from the failure. Returns the runs. */
 uint32_t layer_scenario_fail_calls(const layer_scenario_params *params);

@@ -69,25 +69,25 @@ static size_t line_size(const char *at)
     return end ? (size_t)(end - at) + 1 : strlen(at);
 }
 
-/* The line is a comment that begins so. */
-static const char *find_mark(const char *line, const char *begin, size_t *out_size)
+/* Behind the `begin` of the comment that ends right above `fence`; NULL: there is none. */
+static const char *find_mark(const char *comment, const char *fence, const char *begin,
+                             size_t *out_size)
 {
     size_t length = strlen(begin);
-    line += strspn(line, " ");
-    if (strncmp(line, begin, length) != 0) {
+    if (!comment || strncmp(comment, begin, length) != 0) {
         return NULL;
     }
-    const char *end = strstr(line + length, " -->");
-    if (!end || end > line + line_size(line)) {
+    const char *end = strstr(comment + length, " -->\n");
+    if (!end || end + 5 != fence) {
         return NULL;
     }
-    *out_size = (size_t)(end - line) - length;
-    return line + length;
+    *out_size = (size_t)(end - comment) - length;
+    return comment + length;
 }
 
 bool docs_next_block(const char **at, uint32_t *line, vy_block *out)
 {
-    const char *before = NULL;
+    const char *comment = NULL; /* the last one */
     memset(out, 0, sizeof *out);
     for (const char *p = *at; *p; p += line_size(p)) {
         ++*line;
@@ -98,17 +98,15 @@ bool docs_next_block(const char **at, uint32_t *line, vy_block *out)
             out->indent = (uint32_t)indent;
             snprintf(out->language, sizeof out->language, "%.*s", (int)length, p + indent + 3);
             out->text = p + line_size(p);
-            if (before) {
-                out->not_run = find_mark(before, "<!-- not run: ", &out->mark_size);
-                out->left_out =
-                    out->not_run ? NULL : find_mark(before, "<!-- left out: ", &out->mark_size);
-            }
+            out->not_run = find_mark(comment, p, "<!-- not run: ", &out->mark_size);
+            out->left_out =
+                out->not_run ? NULL : find_mark(comment, p, "<!-- left out: ", &out->mark_size);
         } else if (out->text && strncmp(p + indent, "```", 3) == 0) {
             out->size = (size_t)(p - out->text);
             *at = p + line_size(p);
             return true;
         }
-        before = p;
+        comment = strncmp(p + indent, "<!--", 4) == 0 ? p + indent : comment;
     }
     if (out->text) {
         fail_msg("the block of line %u has no end", (unsigned)out->line);

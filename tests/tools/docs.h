@@ -14,8 +14,8 @@ typedef struct vy_block {
     char language[12]; /* behind the fence; "": none */
     const char *text;  /* its first line */
     size_t size;
-    /* The comment right above the fence, behind its "<!-- not run: " or "<!-- left out: ", up to
-     * its end; NULL: none. */
+    /* The comment that ends right above the fence, behind its "<!-- not run: " or "<!-- left out:
+     * ", up to its end; NULL: none. */
     const char *not_run, *left_out;
     size_t mark_size; /* of either */
 } vy_block;

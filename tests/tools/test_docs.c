@@ -242,7 +242,7 @@ static void test_docs_programs_are_right(void **state)
     "    ln -sfn \"$1/$f\" build/$f\n"                                                             \
     "done\n"                                                                                       \
     "for f in shaders examples; do ln -sfn \"$2/$f\" $f; done\n"                                   \
-    "cp shaders/scan.vyre \"$2\"/docs/programs/* .\n"                                              \
+    "cp \"$2\"/docs/programs/* .\n"                                                                \
     "PATH=$1/bin:$PATH LD_LIBRARY_PATH=$1/lib/fakes:$LD_LIBRARY_PATH CFLAGS=$3\n"                  \
     "export PATH LD_LIBRARY_PATH CFLAGS FAKE_RENDERDOC= FAKE_RENDERDOC_LOG=log\n"
 
@@ -276,7 +276,16 @@ static bool is_left_out(const vy_block *block, const char *line, size_t size)
     snprintf(command, sizeof command, "%.*s (", (int)length, line);
     const char *found = strstr(block->left_out, command);
     return found && found < block->left_out + block->mark_size &&
-           (found == block->left_out || (found[-1] == ' ' && found[-2] == ';'));
+           (found == block->left_out || (strchr(" \n", found[-1]) && found[-2] == ';'));
+}
+
+static uint32_t count_left_out(const vy_block *block)
+{
+    uint32_t count = block->left_out != NULL;
+    for (size_t i = 0; block->left_out && i < block->mark_size; i++) {
+        count += block->left_out[i] == ';';
+    }
+    return count;
 }
 
 /* Runs every line of the document's blocks of commands but those that are left out. */
@@ -295,13 +304,20 @@ static void run_commands(const char *name, uint32_t at_least)
         }
         docs_note_run(name, &block);
         const char *end = block.text + block.size;
+        uint32_t left = count_left_out(&block);
         for (const char *p = block.text; p < end;) {
             size_t size = (size_t)(strchr(p, '\n') - p) + 1;
-            if (!is_left_out(&block, p, size)) {
+            if (is_left_out(&block, p, size)) {
+                left--;
+            } else {
                 vy_text_append(&script, p, size);
                 count++;
             }
             p += size;
+        }
+        if (left != 0) {
+            fail_msg("%s:%u: something is left out that is no command of the block", name,
+                     (unsigned)block.line);
         }
     }
     assert_true(count >= at_least);
@@ -614,14 +630,18 @@ static void test_docs_have_no_block_that_nothing_runs(void **state)
         free(text);
     }
     /* A block more is found, unless a comment says why it is not run. */
-    static const char *const heads[] = {"\n```sh\nls\n```\n", "<!-- not run: -->\n```\nls\n```\n",
+    static const char *const heads[] = {"\n```sh\nls\n```\n",
+                                        "<!-- not run: -->\n```\nls\n```\n",
                                         "<!-- not run: no -->\n```\nls\n```\n",
                                         "<!-- left out: ls (a reason) -->\n```sh\nls\n```\n",
-                                        "<!-- not run: a picture -->\n\n```\nls\n```\n"};
+                                        "<!-- not run: a picture -->\n\n```\nls\n```\n",
+                                        "<!-- not run: a picture -->\nx\n```\nls\n```\n"};
     for (size_t i = 0; i < VY_COUNT_OF(heads); i++) {
         assert_int_not_equal(docs_find_unrun("new.md", heads[i]), 0);
     }
     assert_int_equal(docs_find_unrun("new.md", "<!-- not run: a picture -->\n```\nls\n```\n"), 0);
+    assert_int_equal(docs_find_unrun("new.md", "<!-- not run: a\n   picture -->\n```\nls\n```\n"),
+                     0);
     assert_int_equal(docs_find_unrun("new.md", "1. x\n\n   ```sh\n   ls\n   ```\n"), 3);
 }
 

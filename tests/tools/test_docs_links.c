@@ -135,6 +135,119 @@ static void test_docs_anchors_are_those_of_headings(void **state)
     assert_true(count > 30);
 }
 
+/* The word with nothing of a word on either side. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        if ((at == text || !is_word_letter(at[-1])) && !is_word_letter(at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Files and options ----------------------------------------------------------------------- */
+
+static bool is_path_letter(char c)
+{
+    return is_word_letter(c) || c == '/' || c == '.' || c == '-' || c == '*';
+}
+
+/* Paths that begin with a folder of the project's, and patterns of paths, are there. */
+static void test_docs_name_files_that_are_there(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {"docs/",   "tools/",    "tests/",        "codegen/",
+                                          "engine/", "examples/", "include/vyre/", "shaders/"};
+    vy_text list;
+    uint32_t count = 0;
+    vy_text_init(&list, NULL);
+    for (size_t d = 0; documents[d]; d++) {
+        char *text = docs_get(documents[d]);
+        for (const char *at = text; *at; at++) {
+            size_t length = 0;
+            for (size_t f = 0; f < VY_COUNT_OF(folders) && !length; f++) {
+                bool begins = at == text || (!is_path_letter(at[-1]) && at[-1] != '(');
+                if (begins && strncmp(at, folders[f], strlen(folders[f])) == 0) {
+                    while (is_path_letter(at[length])) {
+                        length++;
+                    }
+                }
+            }
+            while (length && strchr(".-", at[length - 1])) {
+                length--;
+            }
+            if (length) {
+                vy_text_printf(&list, "%s %.*s\n", documents[d], (int)length, at);
+                at += length - 1;
+                count++;
+            }
+        }
+        free(text);
+    }
+    assert_true(count > 150);
+    enter_folder("docs-list");
+    put_text("names", list.data);
+    vy_text_finish(&list);
+    /* Some are named without their suffix: tests, and parts of the library. */
+    static const char look[] =
+        "while read -r from name; do\n"
+        "    for way in \"$1/$name\" \"$1/$name.c\" \"$1/include/$name\"; do\n"
+        "        compgen -G \"$way\" >/dev/null && continue 2\n"
+        "    done\n"
+        "    echo \"$from names $name, which is not there\"\n"
+        "done <names\n";
+    assert_int_equal(run_tool("/usr/bin/env", "bash", "-c", look, "bash", VYRE_SOURCE_DIR, NULL),
+                     0);
+    size_t size;
+    char *missing = get_file("out", &size);
+    assert_string_equal(missing, "");
+    free(missing);
+}
+
+/* Options are those of a tool, of a script or of the programs that are named beside them. */
+static void test_docs_name_options_that_there_are(void **state)
+{
+    (void)state;
+    static const char all[] =
+        "for tool in \"$1\"/bin/vyre-{bench,demo,run,scan,spv} \"$2\"/tools/*.sh; do\n"
+        "    \"$tool\" --help || exit 1\n"
+        "done\n"
+        /* cmake, ctest, pkg-config, examples/renderer */
+        "printf '  %s \\n' --install --prefix --build --fresh --test-dir --static --headless "
+        "--frames --png\n";
+    enter_folder("docs-list");
+    assert_int_equal(
+        run_tool("/usr/bin/env", "bash", "-c", all, "bash", VYRE_BINARY_DIR, VYRE_SOURCE_DIR, NULL),
+        0);
+    size_t size;
+    char *help = get_file("out", &size);
+    uint32_t count = 0;
+    for (size_t d = 0; documents[d]; d++) {
+        char *text = docs_get(documents[d]);
+        for (const char *at = strstr(text, "--"); at; at = strstr(at + 2, "--")) {
+            char option[80];
+            size_t length = 2;
+            while (is_word_letter(at[length]) || at[length] == '-') {
+                length++;
+            }
+            bool begins = at == text || strchr(" `(\n\"", at[-1]) != NULL;
+            if (!begins || length < 4 || at[2] == '-' || length + 1 > sizeof option) {
+                continue;
+            }
+            snprintf(option, sizeof option, "%.*s", (int)length, at);
+            if (!has_word(help, option)) {
+                fail_msg("%s names %s, which is no option", documents[d], option);
+            }
+            count++;
+        }
+        free(text);
+    }
+    assert_true(count > 150);
+    free(help);
+}
+
 /* All public headers, one after the other, and what the CMake package defines. */
 static char *get_headers(void)
 {
@@ -157,18 +270,6 @@ static char *get_headers(void)
     memcpy(copy, out.data, out.size);
     vy_text_finish(&out);
     return copy;
-}
-
-/* The word with nothing of a word on either side. */
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-        if ((at == text || !is_word_letter(at[-1])) && !is_word_letter(at[length])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Functions, types and constants that a document for users of the engine names are there; names
@@ -264,6 +365,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_docs_links_lead_somewhere),
         cmocka_unit_test(test_docs_anchors_are_those_of_headings),
+        cmocka_unit_test(test_docs_name_files_that_are_there),
+        cmocka_unit_test(test_docs_name_options_that_there_are),
         cmocka_unit_test(test_docs_name_what_there_is),
         cmocka_unit_test(test_docs_compare_by_measured_figures),
     };

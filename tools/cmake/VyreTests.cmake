@@ -21,7 +21,7 @@ set(vyre_test_layers_soak ${vyre_all_layers})
 set(vyre_test_costs test_differential=180 test_programs=100 test_failures=50 test_conform=45
     test_ssa_differential=30 test_grid=30 test_glsl_twins=25 test_ranges_differential=20
     test_type_subgroup=20 test_type_int=15 test_catalogue_arrays=15 test_commands=15 test_piglit=10
-    test_catalogue_graphs=10 test_catalogue_hashes=10)
+    test_catalogue_graphs=10 test_catalogue_hashes=10 test_docs=15)
 set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel scan programs system tools proof conform
     soak)
 if(VYRE_TEST_DIRS)

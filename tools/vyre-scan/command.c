@@ -260,15 +260,28 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
 
 /* ---- Command line ---------------------------------------------------------------------------- */
 
-static bool is_flag_letter(char letter)
+/* The option of that name; NULL: there is none. */
+static const vy_option *find_option(const char *name)
 {
-    char name[3] = {'-', letter, 0};
     for (size_t i = 0; i < VY_COUNT_OF(options); i++) {
-        if (options[i].name && !options[i].value && strcmp(options[i].name, name) == 0) {
-            return true;
+        if (options[i].name && strcmp(options[i].name, name) == 0) {
+            return &options[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+static bool is_flag_letter(char letter)
+{
+    const char name[3] = {'-', letter, 0};
+    const vy_option *option = find_option(name);
+    return option && !option->value;
+}
+
+static bool takes_value(const char *argument)
+{
+    const vy_option *option = find_option(argument);
+    return option && option->value;
 }
 
 typedef VY_VEC(char *) words;
@@ -294,16 +307,6 @@ static bool split_argument(command *c, words *out, char *argument)
     return true;
 }
 
-static bool takes_value(const char *argument)
-{
-    for (size_t i = 0; i < VY_COUNT_OF(options); i++) {
-        if (options[i].value && strcmp(options[i].name, argument) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool split_arguments(command *c, int count, char *const *arguments, words *out)
 {
     bool is_value = true, is_over = false;
@@ -317,6 +320,36 @@ static bool split_arguments(command *c, int count, char *const *arguments, words
         is_value = !is_kept && takes_value(arguments[i]);
     }
     return true;
+}
+
+/* What does not go together, and what to say then; the first one counts. */
+static int check_together(const command *c, FILE *err)
+{
+    const struct {
+        bool is_wrong;
+        const char *message;
+    } checks[] = {
+        {c->reference && (c->check || c->calibrate || c->device || c->segment_size),
+         "--reference scans on no device, which --check, --calibrate, --device and --segment need"},
+        {!c->finds_lines && (c->whole_words || c->whole_lines || c->with_numbers),
+         "--all prints all hits, of which -w, -x and -n say nothing"},
+        {c->zero_ends && (c->finds_lines || c->is_expression),
+         "--null-patterns is for texts with newlines, which lines do not have: give --all, and no "
+         "-E"},
+        {c->json && c->output != OUTPUT_MATCHES && c->output != OUTPUT_ALL,
+         "--json has counts and names of its own: give it without -c, -l, -L and -q"},
+        {c->is_expression && c->whole_words && !c->whole_lines,
+         "-w is for texts: in expressions say what stands around words"},
+        {c->is_expression && !scan_has_expressions(),
+         "-E was left out when this tool was built, for want of libfa; install the package "
+         "libaugeas-dev and build again"},
+    };
+    for (size_t i = 0; i < VY_COUNT_OF(checks); i++) {
+        if (checks[i].is_wrong) {
+            return vy_tool_usage(err, "vyre-scan", "%s", checks[i].message);
+        }
+    }
+    return -1;
 }
 
 static int check_command(command *c, FILE *err)
@@ -334,37 +367,10 @@ static int check_command(command *c, FILE *err)
         c->files.count--;
         c->files.capacity--;
     }
-    if (c->reference && (c->check || c->calibrate || c->device || c->segment_size)) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "--reference scans on no device, which --check, --calibrate, --device "
-                             "and --segment need");
-    }
     c->finds_lines = c->output != OUTPUT_ALL;
-    if (!c->finds_lines && (c->whole_words || c->whole_lines || c->with_numbers)) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "--all prints all hits, of which -w, -x and -n say nothing");
-    }
+    int code = check_together(c, err);
     c->whole_words = c->whole_words && !c->whole_lines; /* as in grep */
-    if (c->zero_ends && (c->finds_lines || c->is_expression)) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "--null-patterns is for texts with newlines, which lines do not have: "
-                             "give --all, and no -E");
-    }
-    if (c->json && c->output != OUTPUT_MATCHES && c->output != OUTPUT_ALL) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "--json has counts and names of its own: give it without -c, -l, -L "
-                             "and -q");
-    }
-    if (c->is_expression && c->whole_words) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "-w is for texts: in expressions say what stands around words");
-    }
-    if (c->is_expression && !scan_has_expressions()) {
-        return vy_tool_usage(err, "vyre-scan",
-                             "-E was left out when this tool was built, for want of libfa; install "
-                             "the package libaugeas-dev and build again");
-    }
-    return -1;
+    return code;
 }
 
 int scan_read_command(command *c, int count, char *const *arguments, FILE *out, FILE *err)
