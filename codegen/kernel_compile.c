@@ -146,7 +146,8 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
                                 .entry_name = "main",
                                 .file_name = c->description->name,
                                 .table_offsets = c->table_offsets,
-                                .module_writes = writes};
+                                .module_writes = writes,
+                                .result = c->result};
     if (options.debug_info && c->program->file) {
         options.file_name = c->program->file;
     }
@@ -176,9 +177,7 @@ static vyre_result emit(compiler *c, uint32_t module, uint32_t first, uint32_t c
     vyre_result result = vy_spirv_emit_all(&c->ssa[first], &c->access[first], count, &options,
                                            &c->scratch, &made.words, &made.count, c->diag);
     if (result == VYRE_OK) {
-        uint32_t *words = vy_arena_copy(c->result, made.words, made.count, sizeof *words);
-        c->words[module] = (vy_segment_words){words, made.count};
-        result = c->words[module].words ? VYRE_OK : vy_diag_no_memory(c->diag);
+        c->words[module] = made;
     }
     vy_arena_reset(&c->scratch);
     return result;
