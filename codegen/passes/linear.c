@@ -2,8 +2,10 @@
  * wherever a value may be used. */
 #include "codegen/passes/linear.h"
 
+#include <string.h>
+
 #define MAX_ZEROS  64u
-#define MAX_ROUNDS 6u
+#define MAX_ROUNDS 5u
 #define MAX_STEPS  32u /* of one index */
 
 /* ---- Low bits -------------------------------------------------------------------------------- */
@@ -95,11 +97,9 @@ static uint32_t zeros_of(const vy_ssa *ssa, const uint8_t *zeros, const vy_ins *
     }
 }
 
-/* Lowers what is taken for known, which of literals is right from the second round on; whether it
- * was right already, or nothing was read before it was found, since nothing is repeated. */
-static bool is_settled(const vy_ssa *ssa, uint8_t *zeros, bool is_first, bool has_phis)
+/* Lowers what is taken for known; of literals that is right from the first time on. */
+static void lower(const vy_ssa *ssa, uint8_t *zeros, bool is_first, bool has_phis)
 {
-    bool is_same = true, has_loop = false;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             const vy_ins *ins = &ssa->ins.data[i];
@@ -107,31 +107,44 @@ static bool is_settled(const vy_ssa *ssa, uint8_t *zeros, bool is_first, bool ha
                 continue;
             }
             bool is_open = !has_phis && ins->op == VY_SSA_PHI;
-            uint32_t count = is_open ? 0 : zeros_of(ssa, zeros, ins);
-            is_same = is_same && count == zeros[i];
-            zeros[i] = (uint8_t)count;
+            zeros[i] = (uint8_t)(is_open ? 0 : zeros_of(ssa, zeros, ins));
         }
-        has_loop = has_loop || ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP;
     }
-    return is_same || !has_loop;
+}
+
+/* Whether lowering once more would find the same: only phis of loops read what comes behind them.
+ */
+static bool is_settled(const vy_ssa *ssa, const uint8_t *zeros)
+{
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        const vy_block *block = &ssa->blocks.data[b];
+        uint32_t i = block->merge_kind == VY_MERGE_LOOP ? block->first : 0;
+        for (; i && ssa->ins.data[i].op == VY_SSA_PHI; i = ssa->ins.data[i].next) {
+            if (zeros_of(ssa, zeros, &ssa->ins.data[i]) != zeros[i]) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 uint8_t *vy_ssa_low_zeros(const vy_ssa *ssa)
 {
     uint8_t *zeros = vy_arena_alloc(ssa->scratch, ssa->ins.count, sizeof *zeros);
-    for (uint32_t i = 1; zeros && i < ssa->ins.count; i++) {
-        zeros[i] = MAX_ZEROS;
+    if (!zeros) {
+        return NULL;
     }
+    memset(zeros, MAX_ZEROS, ssa->ins.count);
+    zeros[0] = 0;
     /* From what loops would be at best down to what they are. While it still falls nothing holds:
      * then of phis nothing is taken for known, and one round is enough. */
-    for (uint32_t round = 0; zeros && round < MAX_ROUNDS; round++) {
-        if (is_settled(ssa, zeros, round == 0, true)) {
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
+        lower(ssa, zeros, round == 0, true);
+        if (is_settled(ssa, zeros)) {
             return zeros;
         }
     }
-    if (zeros) {
-        (void)is_settled(ssa, zeros, false, false);
-    }
+    lower(ssa, zeros, false, false);
     return zeros;
 }
 
