@@ -140,11 +140,13 @@ static vyre_result check(saver *s)
                                "vyre_kernel_params.prints",
                                i, vyre_kernel_name(s->kernels[i]));
         }
-        if (s->kernels[i]->variants->is_unchecked) {
+        if (s->kernels[i]->variants->lack) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                               "kernel %u (%s) was made without checks, to be measured. Fix: "
+                               "kernel %u (%s) was made without %s, to be measured. Fix: "
                                "compile it with vyre_kernel_compile",
-                               i, vyre_kernel_name(s->kernels[i]));
+                               i, vyre_kernel_name(s->kernels[i]),
+                               s->kernels[i]->variants->lack == VY_LACKS_CHECKS ? "checks"
+                                                                                : "passes");
         }
     }
     vyre_result result = print(s, s->kernels[0]->variants->program, &s->text, &s->text_size);
