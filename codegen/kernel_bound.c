@@ -308,9 +308,19 @@ static void walk_cases(finder *f, const vy_stmt *stmt, const reach *at, reach *l
     }
 }
 
+/* Nothing further can be found out then. */
+static bool reaches_all(const reach *left)
+{
+    return left->node[0] == EVERYWHERE && left->node[1] == EVERYWHERE &&
+           left->node[2] == EVERYWHERE;
+}
+
 static void walk_stmt(finder *f, uint32_t index, reach *at, reach *left, uint32_t level)
 {
     const vy_stmt *stmt = &f->program->stmts.data[index];
+    if (reaches_all(left)) {
+        return;
+    }
     if (has_call(f, stmt) || level == MAX_LEVELS) {
         leave_something(f, at, left);
     }
@@ -374,7 +384,7 @@ static void find_segment(finder *f, uint32_t segment, vy_segment_reach *out)
     f->segment = segment + 1;
     f->first = f->kernel->bounds.count;
     f->has_too_many = false;
-    for (uint32_t i = 0; i < s->stmt_count; i++) {
+    for (uint32_t i = 0; i < s->stmt_count && !reaches_all(&left); i++) {
         walk_stmt(f, f->split->stmts.data[s->first_stmt + i], &at, &left, 0);
     }
     /* Values for later segments are stored by every invocation. */

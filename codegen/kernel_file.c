@@ -161,7 +161,7 @@ vyre_result vyre_kernel_load(const void *data, size_t size, const vyre_kernel_pa
         result = vy_kernel_file_program(&file, checked.allocator, &program, diag);
     }
     if (result == VYRE_OK) {
-        result = vy_kernel_make(program, &checked, &file, false, out_kernel, diag);
+        result = vy_kernel_make(program, &checked, &file, VY_LACKS_NOTHING, out_kernel, diag);
     }
     vyre_program_destroy(&program);
     return result;

@@ -25,7 +25,7 @@
  * side of now: the parameter block, push constants, records, spill slots, the cut into segments;
  * and whenever a pass comes or goes, since what a segment touches, which the file says once, is
  * that of all its words, those compiled later among them. */
-#define VY_KERNEL_FILE_VERSION 4u
+#define VY_KERNEL_FILE_VERSION 5u
 
 #define VY_FILE_CHECKSUM_AT 16u
 #define VY_FILE_HEADER_SIZE 24u

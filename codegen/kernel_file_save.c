@@ -70,7 +70,8 @@ static vyre_result check_program(saver *s, uint32_t index)
     if (first == other) {
         return VYRE_OK;
     }
-    bool is_same = first->hash == other->hash && first->interface_hash == other->interface_hash;
+    bool is_same = vyre_program_hash(first) == vyre_program_hash(other) &&
+                   vyre_program_interface_hash(first) == vyre_program_interface_hash(other);
     if (is_same) {
         char *text = NULL;
         size_t size = 0;
@@ -139,11 +140,13 @@ static vyre_result check(saver *s)
                                "vyre_kernel_params.prints",
                                i, vyre_kernel_name(s->kernels[i]));
         }
-        if (s->kernels[i]->variants->is_unchecked) {
+        if (s->kernels[i]->variants->lack) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                               "kernel %u (%s) was made without checks, to be measured. Fix: "
+                               "kernel %u (%s) was made without %s, to be measured. Fix: "
                                "compile it with vyre_kernel_compile",
-                               i, vyre_kernel_name(s->kernels[i]));
+                               i, vyre_kernel_name(s->kernels[i]),
+                               s->kernels[i]->variants->lack == VY_LACKS_CHECKS ? "checks"
+                                                                                : "passes");
         }
     }
     vyre_result result = print(s, s->kernels[0]->variants->program, &s->text, &s->text_size);
@@ -224,8 +227,8 @@ static void put_all(saver *s)
     put_u32(s, VY_KERNEL_FILE_VERSION);
     put_u64(s, 0); /* size and checksum: known at the end */
     put_u64(s, 0);
-    put_u64(s, program->hash);
-    put_u64(s, program->interface_hash);
+    put_u64(s, vyre_program_hash(program));
+    put_u64(s, vyre_program_interface_hash(program));
     put_u32(s, (uint32_t)s->text_size);
     vy_text_append(&s->out, s->text, s->text_size);
     vy_text_append(&s->out, zeros, (4 - s->text_size % 4) % 4);

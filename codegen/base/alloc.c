@@ -23,6 +23,11 @@ vyre_allocator vy_allocator_or_default(const vyre_allocator *allocator)
     return (vyre_allocator){NULL, default_reallocate};
 }
 
+bool vy_allocator_is_default(const vyre_allocator *allocator)
+{
+    return allocator->reallocate == default_reallocate;
+}
+
 void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, size_t new_size)
 {
     vyre_allocator from = vy_allocator_or_default(allocator);

@@ -91,6 +91,23 @@ static struct vy_arena_block *add_block(vy_arena *arena, size_t need)
     return block;
 }
 
+void vy_arena_expect(vy_arena *arena, size_t size)
+{
+    struct vy_arena_block *head = arena->head;
+    const size_t overhead = aligned(sizeof *head);
+    if ((head && head->size - head->used >= size) || size > SIZE_MAX / 2) {
+        return;
+    }
+    const size_t whole = aligned(size) + overhead;
+    struct vy_arena_block *block = vy_realloc(&arena->allocator, NULL, 0, whole);
+    if (!block) {
+        fail(arena);
+        return;
+    }
+    *block = (struct vy_arena_block){head, whole, overhead};
+    arena->head = block;
+}
+
 /* What is in the memory is not said. */
 static void *allocate(vy_arena *arena, size_t count, size_t size, size_t *out_total)
 {

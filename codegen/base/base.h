@@ -33,6 +33,8 @@
 
 /* A copy of *allocator, or malloc and free where it is NULL or has no function. */
 vyre_allocator vy_allocator_or_default(const vyre_allocator *allocator);
+/* Whether it is malloc and free. */
+bool vy_allocator_is_default(const vyre_allocator *allocator);
 /* NULL on failure, for size 0, and where count * size overflows. Memory is zeroed. */
 void *vy_alloc_zeroed(const vyre_allocator *allocator, size_t count, size_t size);
 void *vy_realloc(const vyre_allocator *allocator, void *old, size_t old_size, size_t new_size);
@@ -76,6 +78,8 @@ void vy_arena_init_scratch(vy_arena *arena, vy_arena *owner);
 /* Forgets what was allocated and keeps the memory for what comes next. */
 void vy_arena_reset(vy_arena *arena);
 void vy_arena_finish(vy_arena *arena);
+/* Makes what comes next lie in one block of at least that size. */
+void vy_arena_expect(vy_arena *arena, size_t size);
 /* Zeroed, aligned for any type; NULL on failure (sticky). Size 0 gives a valid pointer. */
 void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size);
 /* A copy of `count` elements; NULL on failure. */

@@ -202,14 +202,28 @@ fail:
     return VYRE_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+/* glibc gives the memory of a program and its kernel back to the system, to be asked for again page
+ * by page by the next ones, unless a block of at least half of it was freed before. Such a block
+ * costs address space: nobody writes to what is not used of it. */
+#define KEPT_SIZE     80u /* bytes for one of the text */
+#define MAX_KEPT_SIZE ((size_t)30 << 20)
+
 /* Tables that grow leave what they were before in the arena. Bytes for one entry, and entries at
  * most, since a text may be all comments. */
 void vy_builder_expect(vyre_builder *b, size_t text_size)
 {
-    size_t exprs = text_size / 5, stmts = text_size / 24;
     vyre_program *p = b->program;
-    (void)vy_vec_reserve(&p->arena, &p->exprs, (uint32_t)(exprs < 1u << 16 ? exprs : 1u << 16));
-    (void)vy_vec_reserve(&p->arena, &p->stmts, (uint32_t)(stmts < 1u << 14 ? stmts : 1u << 14));
+    size_t exprs = text_size / 5, stmts = text_size / 24, vars = text_size / 40;
+    exprs = exprs < 1u << 16 ? exprs : 1u << 16;
+    stmts = stmts < 1u << 14 ? stmts : 1u << 14;
+    vars = vars < 1u << 14 ? vars : 1u << 14;
+    if (vy_allocator_is_default(&p->arena.allocator)) {
+        vy_arena_expect(&p->arena, text_size < MAX_KEPT_SIZE / KEPT_SIZE ? text_size * KEPT_SIZE
+                                                                         : MAX_KEPT_SIZE);
+    }
+    (void)vy_vec_reserve(&p->arena, &p->exprs, (uint32_t)exprs);
+    (void)vy_vec_reserve(&p->arena, &p->stmts, (uint32_t)stmts);
+    (void)vy_vec_reserve(&p->arena, &p->vars, (uint32_t)vars);
 }
 
 void vyre_builder_destroy(vyre_builder **builder)

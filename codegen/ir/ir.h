@@ -216,7 +216,6 @@ struct vyre_program {
     VY_VEC(vy_table) tables;
     VY_VEC(vy_function) functions;
     vy_uses uses; /* by vy_program_validate */
-    uint64_t hash, interface_hash;
 };
 
 static inline bool vy_program_has_op(const vyre_program *program, vyre_op op)
@@ -244,8 +243,8 @@ vy_range vy_printf_value(const vyre_program *program, const vy_stmt *stmt, uint3
 vyre_program *vy_program_hold(const vyre_program *program);
 
 /* Checks every rule of the language that the builder does not check while building
- * (docs/language.md lists them), numbers the record sites, marks impure functions and computes both
- * hashes. Names may have been checked before: each was free where it was declared, and meant the
+ * (docs/language.md lists them), numbers the record sites, marks impure functions and notes what
+ * occurs. Names may have been checked before: each was free where it was declared, and meant the
  * same until its list ended. */
 typedef enum vy_names_state { VY_NAMES_UNKNOWN, VY_NAMES_CHECKED } vy_names_state;
 vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyre_diag *diag);

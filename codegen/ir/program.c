@@ -29,16 +29,6 @@ const char *vyre_program_name(const vyre_program *program)
     return program && program->name ? program->name : "";
 }
 
-uint64_t vyre_program_hash(const vyre_program *program)
-{
-    return program ? program->hash : 0;
-}
-
-uint64_t vyre_program_interface_hash(const vyre_program *program)
-{
-    return program ? program->interface_hash : 0;
-}
-
 static bool range_calls(const vyre_program *program, const vy_range *range, uint32_t kinds)
 {
     for (uint32_t i = range->begin; i < range->end; i++) {

@@ -1,6 +1,6 @@
-/* Both hashes of a program. The first is over what a program means and nothing else: no names, no
- * places, and expressions numbered from the start of their range, so that the order in which they
- * were built cannot be seen. */
+/* Both hashes of a program, made when they are asked for. The first is over what a program means
+ * and nothing else: no names, no places, and expressions numbered from the start of their range, so
+ * that the order in which they were built cannot be seen. */
 #include "codegen/ir/validate.h"
 
 #include <string.h>
@@ -164,8 +164,12 @@ static uint64_t hash_interface(const vyre_program *p)
     return vy_hash_value(&hash);
 }
 
-void vy_program_compute_hashes(vyre_program *program)
+uint64_t vyre_program_hash(const vyre_program *program)
 {
-    program->hash = hash_meaning(program);
-    program->interface_hash = hash_interface(program);
+    return program ? hash_meaning(program) : 0;
+}
+
+uint64_t vyre_program_interface_hash(const vyre_program *program)
+{
+    return program ? hash_interface(program) : 0;
 }

@@ -319,7 +319,6 @@ vyre_result vy_program_validate(vyre_program *program, vy_names_state names, vyr
         steps[i](&v);
     }
     if (v.result == VYRE_OK) {
-        vy_program_compute_hashes(program);
         program->prints_shape =
             vy_program_has_prints(program) && vy_program_is_workgroup_agnostic(program, NULL);
     }

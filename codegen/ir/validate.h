@@ -49,7 +49,4 @@ void vy_validate_syncs(vy_validator *v);
 /* Barriers and uniform loads are in workgroup-uniform control flow. */
 void vy_validate_uniformity(vy_validator *v);
 
-/* Both hashes of a checked program. */
-void vy_program_compute_hashes(vyre_program *program);
-
 #endif

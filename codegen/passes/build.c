@@ -21,13 +21,11 @@ static uint32_t add_keys(vy_ssa_builder *b, vy_key_state state, uint32_t count)
     return b->arena->failed ? 0 : first;
 }
 
-uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
+uint32_t vy_key_make(vy_ssa_builder *b, uint32_t var)
 {
-    uint32_t *key = &b->tables.first_key[var];
-    if (*key == 0 && var) {
-        *key = add_keys(b, (vy_key_state){.var = var}, vy_key_count(b, var));
-    }
-    return *key;
+    uint32_t key = add_keys(b, (vy_key_state){.var = var}, vy_key_count(b, var));
+    b->tables.first_key[var] = key;
+    return key;
 }
 
 uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var)
@@ -86,11 +84,6 @@ const char *vy_build_key_name(const vy_ssa_builder *b, uint32_t key)
     return var ? b->program->vars.data[var].name : NULL;
 }
 
-uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key)
-{
-    return b->keys.data[key].current;
-}
-
 void vy_build_forget(vy_ssa_builder *b, uint32_t key)
 {
     b->keys.data[key].current = 0;
@@ -103,11 +96,6 @@ void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char
     if (b->result == VYRE_OK) {
         b->result = vy_diag_set(b->diag, result, loc, "%s", message);
     }
-}
-
-bool vy_build_stopped(const vy_ssa_builder *b)
-{
-    return b->result != VYRE_OK || b->ssa->arena->failed;
 }
 
 bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc)

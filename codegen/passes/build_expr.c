@@ -319,11 +319,10 @@ static vy_parts build_expr(vy_ssa_builder *b, const vy_expr *expr)
 }
 
 /* Most expressions: operators over scalars, and what those read. Whether it was one. */
-static bool build_scalar(vy_ssa_builder *b, uint32_t e)
+static inline bool build_scalar(vy_ssa_builder *b, const vy_expr *expr, uint32_t *value)
 {
-    const vy_expr *expr = &b->program->exprs.data[e];
     const vy_op_info *info = vy_op_get((vyre_op)expr->op);
-    uint32_t *value = &b->tables.values[e], key;
+    uint32_t key;
     if (vy_type_components((vyre_type)expr->type) != 1) {
         return false;
     }
@@ -343,11 +342,12 @@ static bool build_scalar(vy_ssa_builder *b, uint32_t e)
     }
     vy_ins *ins = vy_ssa_add(b->ssa, b->block);
     if (ins) {
+        const uint32_t *values = b->tables.values;
         ins->op = expr->op;
         ins->type = expr->type;
         ins->loc = expr->loc;
         for (uint32_t i = 0; i < info->operand_count; i++) {
-            ins->arg[i] = b->tables.values[expr->arg[i]];
+            ins->arg[i] = values[expr->arg[i]];
         }
         *value = b->ssa->ins.count - 1;
     }
@@ -362,9 +362,10 @@ vy_parts vy_build_value(vy_ssa_builder *b, vy_range range)
     if (!vy_vec_push(b->arena, &b->touched, (vy_touched){range.begin, range.end})) {
         return (vy_parts){0};
     }
+    const vy_expr *exprs = b->program->exprs.data;
     for (uint32_t e = range.begin; e < range.end && b->block && !vy_build_stopped(b); e++) {
-        if (!build_scalar(b, e)) {
-            keep_value(b, e, build_expr(b, &b->program->exprs.data[e]));
+        if (!build_scalar(b, &exprs[e], &b->tables.values[e])) {
+            keep_value(b, e, build_expr(b, &exprs[e]));
         }
     }
     return value_of(b, range.root);

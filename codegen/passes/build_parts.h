@@ -96,8 +96,13 @@ typedef struct vy_parts {
     uint32_t count, id[4];
 } vy_parts;
 
+uint32_t vy_key_make(vy_ssa_builder *b, uint32_t var);
 /* The first key of a variable, whose components follow; 0 without memory. */
-uint32_t vy_key(vy_ssa_builder *b, uint32_t var);
+static inline uint32_t vy_key(vy_ssa_builder *b, uint32_t var)
+{
+    uint32_t key = b->tables.first_key[var];
+    return key || !var ? key : vy_key_make(b, var);
+}
 /* How many keys it has. */
 uint32_t vy_key_count(const vy_ssa_builder *b, uint32_t var);
 /* Keys of the hidden variables: while trips left, a function's value (the first of its components),
@@ -108,7 +113,10 @@ uint32_t vy_key_left(vy_ssa_builder *b, uint32_t function);
 
 /* build.c */
 void vy_build_fail(vy_ssa_builder *b, vyre_result result, vy_loc loc, const char *message);
-bool vy_build_stopped(const vy_ssa_builder *b);
+static inline bool vy_build_stopped(const vy_ssa_builder *b)
+{
+    return b->result != VYRE_OK || b->ssa->arena->failed;
+}
 bool vy_build_deeper(vy_ssa_builder *b, vy_loc loc);
 void vy_build_list(vy_ssa_builder *b, uint32_t first);
 void vy_build_stmt(vy_ssa_builder *b, uint32_t index);
@@ -121,7 +129,10 @@ void vy_build_begin_tables(vy_ssa_builder *b);
 void vy_build_end_tables(vy_ssa_builder *b);
 void vy_build_assign(vy_ssa_builder *b, uint32_t key, uint32_t value);
 /* The value of a key where the builder stands. */
-uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key);
+static inline uint32_t vy_build_current(const vy_ssa_builder *b, uint32_t key)
+{
+    return b->keys.data[key].current;
+}
 /* Without a log: for what no arm or loop can see. */
 void vy_build_forget(vy_ssa_builder *b, uint32_t key);
 vyre_type vy_build_key_type(const vy_ssa_builder *b, uint32_t key);

@@ -102,21 +102,35 @@ static bool grow_literals(vy_ssa *ssa)
     return true;
 }
 
+static uint32_t add_literal(vy_ssa *ssa, vyre_type type, uint64_t bits, uint32_t at)
+{
+    if (!vy_vec_reserve(ssa->arena, &ssa->ins, 1)) {
+        return 0;
+    }
+    const uint32_t index = ssa->ins.count++, before = ssa->last_literal;
+    vy_block *entry = &ssa->blocks.data[1];
+    uint32_t *link = before ? &ssa->ins.data[before].next : &entry->first;
+    vy_ins *ins = &ssa->ins.data[index];
+    *ins = (vy_ins){.op = VYRE_OP_LITERAL,
+                    .type = (uint8_t)type,
+                    .next = *link,
+                    .bits = bits,
+                    .block = 1,
+                    .call = ssa->call};
+    *link = index;
+    entry->last = entry->last == before ? index : entry->last;
+    ssa->literals[at] = ssa->last_literal = index;
+    ssa->literal_count++;
+    return index;
+}
+
 uint32_t vy_ssa_literal(vy_ssa *ssa, vyre_type type, uint64_t bits)
 {
     if (!grow_literals(ssa)) {
         return 0;
     }
     uint32_t at = literal_place(ssa, (uint8_t)type, bits);
-    if (ssa->literals[at] == 0) {
-        vy_ins ins = {.op = VYRE_OP_LITERAL, .type = (uint8_t)type, .bits = bits};
-        uint32_t index = vy_ssa_insert(ssa, 1, ssa->last_literal, ins);
-        if (index) {
-            ssa->literals[at] = ssa->last_literal = index;
-            ssa->literal_count++;
-        }
-    }
-    return ssa->literals[at];
+    return ssa->literals[at] ? ssa->literals[at] : add_literal(ssa, type, bits, at);
 }
 
 void vy_ssa_index_literals(vy_ssa *ssa)

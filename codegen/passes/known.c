@@ -33,16 +33,24 @@ static void lower(uint64_t *high, uint64_t to)
     *high = *high > to ? to : *high;
 }
 
+/* All ones from the highest bit that is set. */
+static uint64_t filled(uint64_t x)
+{
+    x |= x >> 1;
+    x |= x >> 2;
+    x |= x >> 4;
+    x |= x >> 8;
+    x |= x >> 16;
+    return x | x >> 32;
+}
+
 static void bits_from_bounds(vy_known *k, uint32_t width)
 {
     uint64_t differ = k->umin ^ k->umax;
     if (differ >> (width - 1)) {
         return; /* in the highest bit */
     }
-    /* Every bit from the highest differing one down. */
-    for (uint32_t i = 1; i < 64; i *= 2) {
-        differ |= differ >> i;
-    }
+    differ = filled(differ);
     k->ones |= k->umin & ~differ;
     k->zeros |= ~k->umin & ~differ;
 }
@@ -308,15 +316,6 @@ static vy_known remainder_of(const vy_known *a, const vy_known *b, bool is_signe
 }
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
-
-/* All ones from the highest bit that may be set. */
-static uint64_t filled(uint64_t x)
-{
-    for (uint32_t i = 1; i < 64; i *= 2) {
-        x |= x >> i;
-    }
-    return x;
-}
 
 static vy_known combine(vyre_op op, const vy_known *a, const vy_known *b, uint32_t width)
 {

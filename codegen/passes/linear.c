@@ -2,8 +2,10 @@
  * wherever a value may be used. */
 #include "codegen/passes/linear.h"
 
+#include <string.h>
+
 #define MAX_ZEROS  64u
-#define MAX_ROUNDS 6u
+#define MAX_ROUNDS 5u
 #define MAX_STEPS  32u /* of one index */
 
 /* ---- Low bits -------------------------------------------------------------------------------- */
@@ -11,12 +13,15 @@
 static bool is_integer(const vy_ins *ins)
 {
     vyre_type type = (vyre_type)ins->type;
-    return ins->type != VYRE_TYPE_BOOL && vy_type_components(type) == 1 && vy_type_is_integer(type);
+    return vy_type_components(type) == 1 && vy_type_is_integer(type);
 }
 
 static uint32_t zeros_in(uint64_t bits)
 {
     uint32_t count = 0;
+    if (bits & 1) {
+        return 0;
+    }
     if (!bits) {
         return MAX_ZEROS;
     }
@@ -53,10 +58,10 @@ static uint32_t zeros_of_phi(const vy_ssa *ssa, const uint8_t *zeros, const vy_i
 
 static uint32_t zeros_of(const vy_ssa *ssa, const uint8_t *zeros, const vy_ins *ins)
 {
-    uint32_t a = zeros[ins->arg[0]], b = zeros[ins->arg[1]], amount;
     if (!is_integer(ins)) {
         return 0;
     }
+    uint32_t a = zeros[ins->arg[0]], b = zeros[ins->arg[1]], amount;
     switch ((int)ins->op) {
     case VYRE_OP_LITERAL:
         return zeros_in(ins->bits);
@@ -92,40 +97,54 @@ static uint32_t zeros_of(const vy_ssa *ssa, const uint8_t *zeros, const vy_ins *
     }
 }
 
-/* Lowers what is taken for known; whether it was right already, or nothing was read before it was
- * found, since nothing is repeated. */
-static bool is_settled(const vy_ssa *ssa, uint8_t *zeros, bool has_phis)
+/* Lowers what is taken for known; of literals that is right from the first time on. */
+static void lower(const vy_ssa *ssa, uint8_t *zeros, bool is_first, bool has_phis)
 {
-    bool is_same = true, has_loop = false;
     for (uint32_t b = 1; b < ssa->blocks.count; b++) {
         for (uint32_t i = ssa->blocks.data[b].first; i; i = ssa->ins.data[i].next) {
             const vy_ins *ins = &ssa->ins.data[i];
+            if (ins->op == VYRE_OP_LITERAL && !is_first) {
+                continue;
+            }
             bool is_open = !has_phis && ins->op == VY_SSA_PHI;
-            uint32_t count = is_open ? 0 : zeros_of(ssa, zeros, ins);
-            is_same = is_same && count == zeros[i];
-            zeros[i] = (uint8_t)count;
+            zeros[i] = (uint8_t)(is_open ? 0 : zeros_of(ssa, zeros, ins));
         }
-        has_loop = has_loop || ssa->blocks.data[b].merge_kind == VY_MERGE_LOOP;
     }
-    return is_same || !has_loop;
+}
+
+/* Whether lowering once more would find the same: only phis of loops read what comes behind them.
+ */
+static bool is_settled(const vy_ssa *ssa, const uint8_t *zeros)
+{
+    for (uint32_t b = 1; b < ssa->blocks.count; b++) {
+        const vy_block *block = &ssa->blocks.data[b];
+        uint32_t i = block->merge_kind == VY_MERGE_LOOP ? block->first : 0;
+        for (; i && ssa->ins.data[i].op == VY_SSA_PHI; i = ssa->ins.data[i].next) {
+            if (zeros_of(ssa, zeros, &ssa->ins.data[i]) != zeros[i]) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 uint8_t *vy_ssa_low_zeros(const vy_ssa *ssa)
 {
     uint8_t *zeros = vy_arena_alloc(ssa->scratch, ssa->ins.count, sizeof *zeros);
-    for (uint32_t i = 1; zeros && i < ssa->ins.count; i++) {
-        zeros[i] = MAX_ZEROS;
+    if (!zeros) {
+        return NULL;
     }
+    memset(zeros, MAX_ZEROS, ssa->ins.count);
+    zeros[0] = 0;
     /* From what loops would be at best down to what they are. While it still falls nothing holds:
      * then of phis nothing is taken for known, and one round is enough. */
-    for (uint32_t round = 0; zeros && round < MAX_ROUNDS; round++) {
-        if (is_settled(ssa, zeros, true)) {
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
+        lower(ssa, zeros, round == 0, true);
+        if (is_settled(ssa, zeros)) {
             return zeros;
         }
     }
-    if (zeros) {
-        (void)is_settled(ssa, zeros, false);
-    }
+    lower(ssa, zeros, false, false);
     return zeros;
 }
 

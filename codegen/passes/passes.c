@@ -9,18 +9,20 @@
  * one trip holds for four. fold once more, for the conditions that ranges has decided.
  * canonical-nan late, since it marks what is left that makes NaNs. */
 static const vy_pass pipeline[] = {
-    {"trivial-phi", "removes phis that get one value only", vy_pass_trivial_phi},
-    {"fold", "computes what is known, drops branches never taken", vy_pass_fold},
-    {"cse", "computes what is computed twice once", vy_pass_cse},
-    {"dce", "removes what nobody reads", vy_pass_dce},
-    {"licm", "moves out of loops what no trip changes", vy_pass_licm},
-    {"ranges", "drops checks that cannot fail, computes what bounds and bits tell", vy_pass_ranges},
-    {"interleave", "does four trips of a loop at once that wait for memory", vy_pass_interleave},
-    {"fold", "computes what is known, drops branches never taken", vy_pass_fold},
-    {"dce", "removes what nobody reads", vy_pass_dce},
-    {"canonical-nan", "gives NaNs made by arithmetic their one form where it can be seen",
+    {true, "trivial-phi", "removes phis that get one value only", vy_pass_trivial_phi},
+    {false, "fold", "computes what is known, drops branches never taken", vy_pass_fold},
+    {false, "cse", "computes what is computed twice once", vy_pass_cse},
+    {false, "dce", "removes what nobody reads", vy_pass_dce},
+    {false, "licm", "moves out of loops what no trip changes", vy_pass_licm},
+    {false, "ranges", "drops checks that cannot fail, computes what bounds and bits tell",
+     vy_pass_ranges},
+    {false, "interleave", "does four trips of a loop at once that wait for memory",
+     vy_pass_interleave},
+    {false, "fold", "computes what is known, drops branches never taken", vy_pass_fold},
+    {false, "dce", "removes what nobody reads", vy_pass_dce},
+    {true, "canonical-nan", "gives NaNs made by arithmetic their one form where it can be seen",
      vy_pass_canonical_nan},
-    {"dce", "removes what nobody reads", vy_pass_dce},
+    {false, "dce", "removes what nobody reads", vy_pass_dce},
 };
 
 const vy_pass *vy_passes_get(uint32_t *out_count)

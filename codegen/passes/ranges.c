@@ -142,10 +142,10 @@ static void refine_difference(vy_ranges *r, const vy_ins *ins, uint32_t index, v
 
 static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
 {
-    uint32_t count = vy_ssa_operand_count(ins), fits = 0;
-    uint32_t width = vy_ranges_width(ins->type);
+    const vy_op_info *info = &vy_op_rows[ins->op];
+    uint32_t width = vy_ranges_width(ins->type), fits = 0;
     const vy_known *operands[4] = {0};
-    for (uint32_t a = 0; a < count; a++) {
+    for (uint32_t a = 0; a < info->operand_count; a++) {
         if (!vy_ranges_tracks(vy_ranges_get(r, ins->arg[a])->type)) {
             return vy_known_anything(width);
         }
@@ -153,7 +153,7 @@ static vy_known of_operator(vy_ranges *r, const vy_ins *ins, uint32_t index)
     }
     uint8_t type = vy_ranges_get(r, ins->arg[0])->type;
     uint32_t from = vy_ranges_width(type);
-    switch (vy_op_get((vyre_op)ins->op)->shape) {
+    switch (info->shape) {
     case VY_SHAPE_BIT_COUNT:
         return vy_known_unsigned(0, from, width);
     case VY_SHAPE_ABS_DIFF:
@@ -201,7 +201,7 @@ static vy_known evaluate(vy_ranges *r, uint32_t index)
     if (ins->type == VYRE_TYPE_BOOL) {
         return vy_ranges_either();
     }
-    bool is_operator = ins->op < VYRE_OP_COUNT && vy_op_get((vyre_op)ins->op)->form != VY_FORM_LEAF;
+    bool is_operator = ins->op < VYRE_OP_COUNT && vy_op_rows[ins->op].form != VY_FORM_LEAF;
     return is_operator ? of_operator(r, ins, index) : vy_known_anything(width);
 }
 

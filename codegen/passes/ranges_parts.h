@@ -81,20 +81,26 @@ typedef struct vy_ranges {
     uint32_t budget; /* conditions still to be taken apart for this edge */
 } vy_ranges;
 
+/* Bits of what the pass follows, 0 of everything else. */
+static const uint8_t vy_ranges_widths[VYRE_TYPE_COUNT] = {
+    [VYRE_TYPE_BOOL] = 32, [VYRE_TYPE_U8] = 8,   [VYRE_TYPE_I8] = 8,
+    [VYRE_TYPE_U16] = 16,  [VYRE_TYPE_I16] = 16, [VYRE_TYPE_U32] = 32,
+    [VYRE_TYPE_I32] = 32,  [VYRE_TYPE_U64] = 64, [VYRE_TYPE_I64] = 64,
+};
+
+static inline uint32_t vy_ranges_width(uint8_t type)
+{
+    return vy_ranges_widths[type];
+}
+
 static inline bool vy_ranges_tracks(uint8_t type)
 {
-    return !vy_type_is_vector((vyre_type)type) &&
-           (type == VYRE_TYPE_BOOL || vy_type_is_integer((vyre_type)type));
+    return vy_ranges_widths[type] != 0;
 }
 
 static inline bool vy_ranges_is_integer(uint8_t type)
 {
     return type != VYRE_TYPE_BOOL && vy_ranges_tracks(type);
-}
-
-static inline uint32_t vy_ranges_width(uint8_t type)
-{
-    return type == VYRE_TYPE_BOOL ? 32 : vy_type_width((vyre_type)type);
 }
 
 /* A bool of which nothing is known. */

@@ -176,7 +176,7 @@ void vy_ranges_decide(vy_ranges *r, uint32_t index)
     if (vy_ranges_tracks(ins->type) && (is_operator || ins->op == VY_SSA_PHI) &&
         vy_known_is_exact(&r->known[index])) {
         decide_with(r, index, VY_RANGE_LITERAL, r->known[index].umin);
-    } else if (is_operator && vy_op_get((vyre_op)ins->op)->form != VY_FORM_LEAF) {
+    } else if (is_operator && vy_op_rows[ins->op].form != VY_FORM_LEAF) {
         decide_operator(r, index);
     }
 }

@@ -272,7 +272,9 @@ static vyre_result finish(vy_emitter *emitter, uint32_t **out_words, uint32_t *o
             "by grid_sync, or call functions in a loop instead of one by one",
             emitter->ssa->program->name ? emitter->ssa->program->name : "the program");
     }
-    *out_words = vy_module_finish(m, emitter->target->version, out_word_count);
+    *out_words = vy_module_finish(m, emitter->target->version,
+                                  emitter->options->result ? emitter->options->result : m->arena,
+                                  out_word_count);
     return *out_words ? VYRE_OK : vy_diag_no_memory(emitter->diag);
 }
 
@@ -354,6 +356,9 @@ vyre_result vy_spirv_emit_all(const vy_ssa *ssas, const vy_access *accesses, uin
     if (!init_module_tables(&emitter, count) || !vy_debug_begin(&emitter)) {
         return vy_diag_no_memory(diag);
     }
+    /* Most instructions are one of five words, most literals a constant. */
+    vy_module_expect(m, ssas->ins.count < 1u << 20 ? ssas->ins.count * 5 : 0,
+                     ssas->literal_count < 1u << 20 ? ssas->literal_count * 4 : 0);
     vy_module_capability(m, SpvCapabilityShader);
     if (emitter.target->has_memory_capabilities) {
         vy_module_capability(m, SpvCapabilityVulkanMemoryModel);

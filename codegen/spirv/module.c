@@ -65,25 +65,32 @@ static void place_debug_ids(const vy_module *module, vy_words *whole)
     }
 }
 
-uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_count)
+void vy_module_expect(vy_module *module, uint32_t code, uint32_t constants)
+{
+    (void)vy_vec_reserve(module->arena, module->code, code);
+    (void)vy_vec_reserve(module->arena, &module->sections[VY_SECTION_GLOBALS], constants);
+}
+
+uint32_t *vy_module_finish(vy_module *module, uint32_t version, vy_arena *result,
+                           uint32_t *out_count)
 {
     vy_words whole = {0};
     uint32_t total = 5;
     for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
         total += module->sections[i].count;
     }
-    (void)vy_vec_reserve(module->arena, &whole, total);
-    vy_words_append(module->arena, &whole,
+    (void)vy_vec_reserve(result, &whole, total);
+    vy_words_append(result, &whole,
                     VY_LIST(SpvMagicNumber, version, 0 /* no registered generator */,
                             module->next_id + module->debug_ids, 0));
     for (uint32_t i = 0; i < VY_SECTION_COUNT; i++) {
-        vy_words_append(module->arena, &whole, module->sections[i].data, module->sections[i].count);
+        vy_words_append(result, &whole, module->sections[i].data, module->sections[i].count);
     }
-    if (module->debug_ids && !module->arena->failed) {
+    if (module->debug_ids && !module->arena->failed && !result->failed) {
         place_debug_ids(module, &whole);
     }
     *out_count = whole.count;
-    return module->arena->failed ? NULL : whole.data;
+    return module->arena->failed || result->failed ? NULL : whole.data;
 }
 
 /* ---- Sections ------------------------------------------------------------------------------- */

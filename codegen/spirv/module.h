@@ -60,8 +60,12 @@ uint32_t vy_module_debug_id(vy_module *module);
 /* Whether memory sufficed and every instruction could be written. */
 bool vy_module_is_whole(const vy_module *module);
 bool vy_module_is_too_large(const vy_module *module);
-/* Joins the sections behind the header. Memory from the arena; NULL where it ran out. */
-uint32_t *vy_module_finish(vy_module *module, uint32_t version, uint32_t *out_count);
+/* Room for so many further words of code and of constants. */
+void vy_module_expect(vy_module *module, uint32_t code, uint32_t constants);
+/* Joins the sections behind the header. Memory from `result`; NULL where it, or the module's, ran
+ * out. */
+uint32_t *vy_module_finish(vy_module *module, uint32_t version, vy_arena *result,
+                           uint32_t *out_count);
 
 /* ---- Sections ------------------------------------------------------------------------------- */
 

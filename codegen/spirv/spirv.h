@@ -28,9 +28,11 @@ typedef struct vy_spirv_options {
     /* Buffers written anywhere in the program: decides NonWritable and NonPrivate conservatively
      * where a wrapper holds several segments. By binding. */
     uint64_t module_writes;
+    vy_arena *result; /* where the words go; NULL: to the arena of the rest */
 } vy_spirv_options;
 
-/* The words belong to the arena. Deterministic: the same input gives the same words. */
+/* The words belong to the arena, or to options->result. Deterministic: the same input gives the
+ * same words. */
 vyre_result vy_spirv_emit(const vy_ssa *ssa, const vy_access *access,
                           const vy_spirv_options *options, vy_arena *arena, uint32_t **out_words,
                           uint32_t *out_word_count, vyre_diag *diag);

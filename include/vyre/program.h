@@ -280,7 +280,8 @@ typedef struct vyre_program vyre_program;
 VYRE_API void vyre_program_destroy(vyre_program **program);
 /* The name that stands behind `program`; lives as long as the program. */
 VYRE_API const char *vyre_program_name(const vyre_program *program);
-/* Equal for equal programs: over the canonical form, without names, comments and places. */
+/* Equal for equal programs: over the canonical form, without names, comments and places. Both
+ * hashes are made when they are asked for, in time that grows with the program. */
 VYRE_API uint64_t vyre_program_hash(const vyre_program *program);
 /* Over what a caller sees: names, order, types and roles of buffers and parameters. */
 VYRE_API uint64_t vyre_program_interface_hash(const vyre_program *program);

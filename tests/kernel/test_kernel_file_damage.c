@@ -273,7 +273,7 @@ static void test_kernel_load_refuses_other_files(void **state)
     expect_load_error(longer, VYRE_ERROR_IO, "something follows its end");
     free(longer.data);
     set_u32(file, 4, VY_KERNEL_FILE_VERSION + 1);
-    expect_load_error(file, VYRE_ERROR_IO, "is of version 5, and this library reads version 4");
+    expect_load_error(file, VYRE_ERROR_IO, "is of version 6, and this library reads version 5");
     drop_bytes(&file);
     expect_load_error((bytes){(unsigned char *)"program p", 9}, VYRE_ERROR_IO, "no kernel file");
     expect_load_error((bytes){(unsigned char *)"VYRK\4\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"

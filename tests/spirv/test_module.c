@@ -102,7 +102,7 @@ static void test_capabilities_are_listed_once(void **state)
     vy_module_capability(&m, SpvCapabilityDenormPreserve);
     vy_module_capability(&m, SpvCapabilityShader);
     assert_int_equal(m.sections[VY_SECTION_CAPABILITIES].count, 4);
-    uint32_t *words = vy_module_finish(&m, 0x10600, &count);
+    uint32_t *words = vy_module_finish(&m, 0x10600, m.arena, &count);
     assert_non_null(words);
     assert_int_equal(count, 5 + 4);
     assert_int_equal(words[0], SpvMagicNumber);

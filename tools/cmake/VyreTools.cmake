@@ -121,6 +121,14 @@ if(TARGET vyre-bench AND VYRE_HAVE_spirv_tools AND TARGET glslang::SPIRV
         glslang::glslang-default-resource-limits)
     target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_GLSLANG=1)
     message(STATUS "glslang: ${glslang_DIR}")
+    # Behind it the optimiser of SPIRV-Tools, a library of its own that is C++.
+    find_package(SPIRV-Tools-opt CONFIG QUIET)
+    if(TARGET SPIRV-Tools-opt)
+        target_sources(vyre-bench PRIVATE tools/vyre-bench/peers/optimise.cpp)
+        target_link_libraries(vyre-bench PRIVATE SPIRV-Tools-opt)
+        target_compile_definitions(vyre-bench PRIVATE VYRE_BENCH_HAVE_SPIRV_OPT=1)
+        message(STATUS "SPIRV-Tools' optimiser: ${SPIRV-Tools-opt_DIR}")
+    endif()
 endif()
 
 # The OpenCL peer of vyre-bench kernels, for processors: the headers here, the loader when it runs.

@@ -1,8 +1,12 @@
-/* Group compile: from text to SPIR-V words by the size of the program, and by glslang from the same
- * program in GLSL. Host alone. What comes out is judged by SPIRV-Tools where the tools have it. */
+/* Group compile: from text to SPIR-V words by the size of the program, with and without the passes
+ * that are there for speed alone, and by glslang from the same program in GLSL, with and without
+ * SPIRV-Tools' optimiser behind it. Host alone. What comes out is judged by SPIRV-Tools where the
+ * tools have it. */
 #include "tools/vyre-bench/bench.h"
 #include "tools/vyre-bench/compile_text.h"
 #include "tools/vyre-bench/peers/glsl.h"
+
+#include "codegen/kernel.h"
 
 #include "vyre/text.h"
 
@@ -44,7 +48,7 @@ typedef struct source {
 
 /* `program` given: it is compiled; out_kernel NULL: the text is only read. */
 static vyre_result make(const source *s, const vyre_program *given, const vyre_allocator *memory,
-                        vyre_kernel **out_kernel, vyre_diag *diag)
+                        vy_lack lack, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_program *program = NULL;
     vyre_kernel_params params = {.struct_size = sizeof params, .allocator = memory};
@@ -53,20 +57,21 @@ static vyre_result make(const source *s, const vyre_program *given, const vyre_a
         result = vyre_program_parse(s->text.data, s->text.size, "bench", memory, &program, diag);
     }
     if (result == VYRE_OK && out_kernel) {
-        result = vyre_kernel_compile(given ? given : program, &params, out_kernel, diag);
+        result =
+            vy_kernel_compile_without(given ? given : program, &params, lack, out_kernel, diag);
     }
     vyre_program_destroy(&program);
     return result;
 }
 
-static vyre_result sample_way(const source *s, const vyre_program *given, bool compiles,
-                              double *out, uint32_t count, vyre_diag *diag)
+static vyre_result sample_way(const source *s, const vyre_program *given, vy_lack lack,
+                              bool compiles, double *out, uint32_t count, vyre_diag *diag)
 {
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         vyre_kernel *kernel = NULL;
         uint64_t start = bench_now_ns();
-        result = make(s, given, NULL, compiles ? &kernel : NULL, diag);
+        result = make(s, given, NULL, lack, compiles ? &kernel : NULL, diag);
         out[i] = (double)(bench_now_ns() - start) / 1e3;
         vyre_kernel_destroy(&kernel);
     }
@@ -75,17 +80,22 @@ static vyre_result sample_way(const source *s, const vyre_program *given, bool c
 
 static vyre_result sample_whole(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, NULL, true, out, count, diag);
+    return sample_way(state, NULL, VY_LACKS_NOTHING, true, out, count, diag);
+}
+
+static vyre_result sample_plain(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    return sample_way(state, NULL, VY_LACKS_PASSES, true, out, count, diag);
 }
 
 static vyre_result sample_parse(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, NULL, false, out, count, diag);
+    return sample_way(state, NULL, VY_LACKS_NOTHING, false, out, count, diag);
 }
 
 static vyre_result sample_kernel(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, ((source *)state)->program, true, out, count, diag);
+    return sample_way(state, ((source *)state)->program, VY_LACKS_NOTHING, true, out, count, diag);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -111,11 +121,11 @@ static vyre_result check_kernel(const vyre_kernel *kernel, bench_check *out)
     return VYRE_OK;
 }
 
-static vyre_result check_way(const source *s, const vyre_program *given, bench_check *out,
-                             vyre_diag *diag)
+static vyre_result check_way(const source *s, const vyre_program *given, vy_lack lack,
+                             bench_check *out, vyre_diag *diag)
 {
     vyre_kernel *kernel = NULL;
-    vyre_result result = make(s, given, NULL, &kernel, diag);
+    vyre_result result = make(s, given, NULL, lack, &kernel, diag);
     if (result == VYRE_OK) {
         result = check_kernel(kernel, out);
     }
@@ -125,12 +135,17 @@ static vyre_result check_way(const source *s, const vyre_program *given, bench_c
 
 static vyre_result check_whole(void *state, bench_check *out, vyre_diag *diag)
 {
-    return check_way(state, NULL, out, diag);
+    return check_way(state, NULL, VY_LACKS_NOTHING, out, diag);
+}
+
+static vyre_result check_plain(void *state, bench_check *out, vyre_diag *diag)
+{
+    return check_way(state, NULL, VY_LACKS_PASSES, out, diag);
 }
 
 static vyre_result check_compiled(void *state, bench_check *out, vyre_diag *diag)
 {
-    return check_way(state, ((source *)state)->program, out, diag);
+    return check_way(state, ((source *)state)->program, VY_LACKS_NOTHING, out, diag);
 }
 
 /* The same text gives the same program. */
@@ -149,13 +164,14 @@ static vyre_result check_parse(void *state, bench_check *out, vyre_diag *diag)
 
 /* ---- glslang --------------------------------------------------------------------------------- */
 
-static vyre_result compile_glsl(const source *s, bench_check *out, vyre_diag *diag)
+static vyre_result compile_glsl(const source *s, peer_glsl_effort effort, bench_check *out,
+                                vyre_diag *diag)
 {
     const char *text = s->glsl.data;
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; i < s->shaders && result == VYRE_OK; i++, text += strlen(text) + 1) {
         peer_glsl_words words = {NULL, 0};
-        result = peer_glsl_compile(text, out ? &words : NULL, diag);
+        result = peer_glsl_compile(text, effort, out ? &words : NULL, diag);
         if (result == VYRE_OK && out) {
             judge_words(words.words, words.count, out);
         }
@@ -164,25 +180,46 @@ static vyre_result compile_glsl(const source *s, bench_check *out, vyre_diag *di
     return result;
 }
 
-static vyre_result sample_glsl(void *state, double *out, uint32_t count, vyre_diag *diag)
+static vyre_result sample_effort(const source *s, peer_glsl_effort effort, double *out,
+                                 uint32_t count, vyre_diag *diag)
 {
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         uint64_t start = bench_now_ns();
-        result = compile_glsl(state, NULL, diag);
+        result = compile_glsl(s, effort, NULL, diag);
         out[i] = (double)(bench_now_ns() - start) / 1e3;
     }
     return result;
 }
 
+static vyre_result sample_glsl(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    return sample_effort(state, PEER_GLSL_PLAIN, out, count, diag);
+}
+
+static vyre_result sample_optimised(void *state, double *out, uint32_t count, vyre_diag *diag)
+{
+    return sample_effort(state, PEER_GLSL_OPTIMISED, out, count, diag);
+}
+
 static vyre_result check_glsl(void *state, bench_check *out, vyre_diag *diag)
 {
     *out = (bench_check){0, 0};
-    return compile_glsl(state, out, diag);
+    return compile_glsl(state, PEER_GLSL_PLAIN, out, diag);
 }
 
-static const char *glslang_way(compile_kind kind)
+static vyre_result check_optimised(void *state, bench_check *out, vyre_diag *diag)
 {
+    *out = (bench_check){0, 0};
+    return compile_glsl(state, PEER_GLSL_OPTIMISED, out, diag);
+}
+
+static const char *glslang_way(compile_kind kind, peer_glsl_effort effort)
+{
+    if (effort == PEER_GLSL_OPTIMISED) {
+        return kind == COMPILE_SEGMENTS ? "GLSL to words, each shader optimised"
+                                        : "GLSL to words, optimised";
+    }
     return kind == COMPILE_SEGMENTS ? "GLSL to words, a shader for each segment"
                                     : "GLSL to words, without optimising";
 }
@@ -196,7 +233,12 @@ static void add_glslang(bench_case *c, compile_kind kind, uint32_t size, source 
 {
     if (!peer_glsl_missing() && !is_too_large(kind, size)) {
         compile_text_glsl(kind, size, &s->glsl, &s->shaders);
-        (void)bench_series_add(c, "glslang", glslang_way(kind), sample_glsl, check_glsl, s);
+        (void)bench_series_add(c, "glslang", glslang_way(kind, PEER_GLSL_PLAIN), sample_glsl,
+                               check_glsl, s);
+        if (peer_glsl_can_optimise()) {
+            (void)bench_series_add(c, "glslang", glslang_way(kind, PEER_GLSL_OPTIMISED),
+                                   sample_optimised, check_optimised, s);
+        }
     }
 }
 
@@ -223,26 +265,42 @@ static vyre_result count_memory(source *s, vyre_diag *diag)
     vyre_allocator counted = {s, reallocate_counted};
     vyre_kernel *kernel = NULL;
     s->now = s->peak = 0;
-    vyre_result result = make(s, NULL, &counted, &kernel, diag);
+    vyre_result result = make(s, NULL, &counted, VY_LACKS_NOTHING, &kernel, diag);
     vyre_kernel_destroy(&kernel);
     return result;
 }
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
+/* What glslang takes alone is to be seen beside what the library takes without its passes. */
+static void note_ratio(const bench_case *c, bench_series *series)
+{
+    bool is_plain_glsl = series->sample == sample_glsl;
+    for (uint32_t i = 0; is_plain_glsl && i < c->series_count; i++) {
+        const bench_series *plain = &c->series[i];
+        if (plain->sample == sample_plain && plain->median > 0) {
+            size_t length = strlen(series->note);
+            (void)snprintf(series->note + length, sizeof series->note - length,
+                           ", %.1f times the way without passes", series->median / plain->median);
+        }
+    }
+}
+
 static void note_sizes(bench_case *c, compile_kind kind, uint32_t size, const source *s)
 {
     double operations = kind == COMPILE_SEGMENTS ? (double)size * COMPILE_SEGMENT_OPERATIONS : size;
     for (uint32_t i = 0; i < c->series_count; i++) {
         bench_series *series = &c->series[i];
-        if (series->sample_count) {
-            int length = snprintf(series->note, sizeof series->note, "%.0f ns an operation",
-                                  series->median * 1e3 / operations);
-            if (i == 0) {
-                (void)snprintf(series->note + length, sizeof series->note - (size_t)length,
-                               ", at most %zu KiB of memory", s->peak >> 10);
-            }
+        if (!series->sample_count) {
+            continue;
         }
+        int length = snprintf(series->note, sizeof series->note, "%.0f ns an operation",
+                              series->median * 1e3 / operations);
+        if (i == 0) {
+            (void)snprintf(series->note + length, sizeof series->note - (size_t)length,
+                           ", at most %zu KiB of memory", s->peak >> 10);
+        }
+        note_ratio(c, series);
     }
 }
 
@@ -261,6 +319,8 @@ static vyre_result measure_size(bench *b, bench_group *group, const compile_case
     }
     if (result == VYRE_OK) {
         (void)bench_series_vyre(c, "text to words", NULL, sample_whole, check_whole, s);
+        (void)bench_series_vyre(c, "text to words, without passes for speed", NULL, sample_plain,
+                                check_plain, s);
         (void)bench_series_vyre(c, "text to program alone", NULL, sample_parse, check_parse, s);
         (void)bench_series_vyre(c, "program to words alone", NULL, sample_kernel, check_compiled,
                                 s);
@@ -271,7 +331,8 @@ static vyre_result measure_size(bench *b, bench_group *group, const compile_case
         result = bench_measure(b, c, diag);
         note_sizes(c, kind->kind, size, s);
         if (!peer_glsl_missing() && is_too_large(kind->kind, size)) {
-            bench_series_leave_out(c, "glslang", glslang_way(kind->kind), "it takes seconds");
+            bench_series_leave_out(c, "glslang", glslang_way(kind->kind, PEER_GLSL_PLAIN),
+                                   "it takes seconds");
         }
     }
     return result;

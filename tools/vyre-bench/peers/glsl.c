@@ -37,6 +37,30 @@ bool peer_spirv_is_valid(const uint32_t *words, size_t count, bool *out_is_check
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
 
+#ifdef VYRE_BENCH_HAVE_SPIRV_OPT
+#include "tools/vyre-bench/peers/optimise.h"
+
+bool peer_glsl_can_optimise(void)
+{
+    return true;
+}
+#else
+static bool peer_spirv_optimise(const uint32_t *words, size_t count, uint32_t **out_words,
+                                size_t *out_count)
+{
+    (void)words;
+    (void)count;
+    (void)out_words;
+    (void)out_count;
+    return false;
+}
+
+bool peer_glsl_can_optimise(void)
+{
+    return false;
+}
+#endif
+
 const char *peer_glsl_missing(void)
 {
     static bool is_ready;
@@ -53,8 +77,28 @@ static vyre_result fail(const char *step, const char *log, vyre_diag *diag)
                        log ? log : "");
 }
 
+static vyre_result take_words(const uint32_t *words, size_t count, peer_glsl_effort effort,
+                              peer_glsl_words *out_words, vyre_diag *diag)
+{
+    if (effort == PEER_GLSL_OPTIMISED) {
+        bool is_done = peer_spirv_optimise(words, count, out_words ? &out_words->words : NULL,
+                                           out_words ? &out_words->count : NULL);
+        return is_done ? VYRE_OK : fail("make words that SPIRV-Tools optimises", NULL, diag);
+    }
+    if (out_words) {
+        out_words->words = malloc(count * sizeof *out_words->words);
+        if (!out_words->words) {
+            return vy_diag_no_memory(diag);
+        }
+        memcpy(out_words->words, words, count * sizeof *out_words->words);
+        out_words->count = count;
+    }
+    return VYRE_OK;
+}
+
 static vyre_result link_and_generate(glslang_program_t *program, glslang_shader_t *shader,
-                                     peer_glsl_words *out_words, vyre_diag *diag)
+                                     peer_glsl_effort effort, peer_glsl_words *out_words,
+                                     vyre_diag *diag)
 {
     glslang_program_add_shader(program, shader);
     if (!glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT)) {
@@ -66,19 +110,11 @@ static vyre_result link_and_generate(glslang_program_t *program, glslang_shader_
     if (count == 0) {
         return fail("make words", NULL, diag);
     }
-    if (out_words) {
-        out_words->words = malloc(count * sizeof *out_words->words);
-        if (!out_words->words) {
-            return vy_diag_no_memory(diag);
-        }
-        memcpy(out_words->words, glslang_program_SPIRV_get_ptr(program),
-               count * sizeof *out_words->words);
-        out_words->count = count;
-    }
-    return VYRE_OK;
+    return take_words(glslang_program_SPIRV_get_ptr(program), count, effort, out_words, diag);
 }
 
-vyre_result peer_glsl_compile(const char *text, peer_glsl_words *out_words, vyre_diag *diag)
+vyre_result peer_glsl_compile(const char *text, peer_glsl_effort effort, peer_glsl_words *out_words,
+                              vyre_diag *diag)
 {
     glslang_input_t input = {.language = GLSLANG_SOURCE_GLSL,
                              .stage = GLSLANG_STAGE_COMPUTE,
@@ -101,21 +137,28 @@ vyre_result peer_glsl_compile(const char *text, peer_glsl_words *out_words, vyre
     } else if (!glslang_shader_parse(shader, &input)) {
         result = fail("parse it", glslang_shader_get_info_log(shader), diag);
     } else {
-        result = link_and_generate(program, shader, out_words, diag);
+        result = link_and_generate(program, shader, effort, out_words, diag);
     }
     glslang_program_delete(program);
     glslang_shader_delete(shader);
     return result;
 }
 #else
+bool peer_glsl_can_optimise(void)
+{
+    return false;
+}
+
 const char *peer_glsl_missing(void)
 {
     return "vyre-bench was built without glslang's library (package glslang-dev)";
 }
 
-vyre_result peer_glsl_compile(const char *text, peer_glsl_words *out_words, vyre_diag *diag)
+vyre_result peer_glsl_compile(const char *text, peer_glsl_effort effort, peer_glsl_words *out_words,
+                              vyre_diag *diag)
 {
     (void)text;
+    (void)effort;
     (void)out_words;
     return vy_diag_set(diag, VYRE_ERROR_UNSUPPORTED_FEATURE, (vy_loc){0, 0},
                        "%s. Fix: install it and build", peer_glsl_missing());
