@@ -97,7 +97,8 @@ uint32_t vy_wrap_clear_shared(vy_emitter *emitter, const bool *is_used, uint32_t
         }
     }
     if (index) {
-        vy_emit_barrier(emitter);
+        block = vy_emit_barrier_ways(emitter);
+        vy_label(&emitter->module, block);
     }
     return block;
 }

@@ -1,6 +1,7 @@
 /* Layouts, modules and pipelines. */
 #include "engine/pipeline/pipeline.h"
 
+#include "engine/device/allow_list.h"
 #include "engine/pipeline/cache.h"
 #include "engine/pipeline/limits.h"
 
@@ -109,11 +110,12 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded, native_divide, native_sqrt, zero_sums, veiled_params;
+        VkBool32 folded, native_divide, native_sqrt, zero_sums, veiled_params, turns;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
                    .folded = shader->is_folded,
                    .zero_sums = device->snapshot.is_llvmpipe,
-                   .veiled_params = device->snapshot.is_llvmpipe};
+                   .veiled_params = device->snapshot.is_llvmpipe,
+                   .turns = vy_allow_list_has_turns(&device->snapshot)};
     choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
     VkSpecializationMapEntry entries[] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
@@ -124,6 +126,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
         {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
         {VY_SPEC_ZERO_SUMS, offsetof(struct constants, zero_sums), sizeof(VkBool32)},
         {VY_SPEC_VEILED_PARAMS, offsetof(struct constants, veiled_params), sizeof(VkBool32)},
+        {VY_SPEC_TURNS, offsetof(struct constants, turns), sizeof(VkBool32)},
     };
     VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
