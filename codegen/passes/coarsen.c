@@ -525,12 +525,12 @@ static void coarsen(vy_coarsener *c, const vy_ssa *segment)
     c->ssa->blocks.data[all ? all : merge].end = VY_END_RETURN;
 }
 
-bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
+bool vy_ssa_coarsen(vy_ssa *ssa, uint32_t ways, vy_coarse *out_coarse)
 {
     vy_coarse_plan plan;
     vy_arena *scratch = ssa->scratch;
     *out_coarse = (vy_coarse){0};
-    if (!vy_coarse_find(ssa, is_joined, &plan)) {
+    if (!vy_coarse_find(ssa, ways, &plan)) {
         return false;
     }
     if (!plan.lanes) {

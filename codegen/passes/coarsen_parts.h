@@ -15,6 +15,8 @@
 #define VY_COARSE_MOST         128u
 #define VY_COARSE_ROUNDS       32u
 #define VY_COARSE_MOST_RETURNS 16u
+/* Of VY_COARSEN_LONG, where blocks are stored: 64 bytes. */
+#define VY_COARSE_STORED_ROUNDS 4u
 
 /* Words of the workgroup's memory, where what its elements append is put together before it is
  * stored. */
@@ -83,6 +85,6 @@ bool vy_coarse_assume(const vy_ssa *ssa, vy_coarse_plan *plan);
 bool vy_coarse_find_front(vy_coarse_plan *plan, const bool *returns, bool *out_is_possible);
 
 /* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
-bool vy_coarse_find(const vy_ssa *ssa, bool is_joined, vy_coarse_plan *out_plan);
+bool vy_coarse_find(const vy_ssa *ssa, uint32_t ways, vy_coarse_plan *out_plan);
 
 #endif

@@ -207,12 +207,14 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
         shader.workgroup[0] = vy_pipeline_large(p);
         shader.workgroup[1] = shader.workgroup[2] = 1;
     }
+    uint32_t ways = choice.is_coarse ? vy_device_coarse_ways(p->device) : 0;
     vy_variant variant = {.interface = choice.interface,
                           .is_aliased = choice.is_aliased,
                           .is_wide = choice.is_wide,
                           .is_whole = choice.is_whole,
                           .is_coarse = choice.is_coarse,
-                          .is_joined = choice.is_coarse && vy_device_joins_coarse(p->device),
+                          .is_joined = (ways & VY_WAY_JOINED) != 0,
+                          .is_long = (ways & VY_WAY_LONG) != 0,
                           .is_persistent = choice.is_persistent};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);
