@@ -611,6 +611,8 @@ static bool find(finder *f, uint32_t instructions)
     }
     plan->lane_shift = places_of(plan->lanes);
     plan->round_shift = places_of(plan->rounds);
+    /* Stores of neighbours, to one line of a cache, had better stay side by side. */
+    plan->is_near = f->is_long && !has_wide_stores(f);
     find_stage(f);
     return true;
 }
@@ -644,7 +646,7 @@ bool vy_coarse_find(const vy_ssa *segment, uint32_t ways, vy_coarse_plan *out_pl
     finder f = {.ssa = ssa,
                 .plan = out_plan,
                 .has_joined = (ways & VY_COARSEN_JOINED) != 0,
-                .is_long = (ways & VY_COARSEN_LONG) != 0};
+                .is_long = ways == VY_COARSEN_LONG};
     f.kinds = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.kinds);
     f.is_used = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.is_used);
     f.uses = vy_arena_alloc(scratch, buffers, sizeof *f.uses);

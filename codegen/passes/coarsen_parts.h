@@ -56,6 +56,7 @@ typedef struct vy_coarse_plan {
     /* An invocation does `rounds` blocks of `lanes` neighbours, both powers of two: block j, and
      * those that lie one, two, ... times the count of invocations behind it. */
     uint32_t lanes, lane_shift, rounds, round_shift;
+    bool is_near;       /* an invocation's blocks stand side by side instead */
     uint64_t streams;   /* bindings */
     uint8_t *roles;     /* by instruction: vy_coarse_role */
     uint8_t *join_of;   /* by instruction */

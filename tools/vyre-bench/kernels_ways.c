@@ -12,7 +12,7 @@
 enum {
     MAX_SORTED_ON_CPU = 1 << 24,
     MAX_LIBRARY = 3,
-    MAX_VULKAN = 3,
+    MAX_VULKAN = 4,
     MAX_BINDS = 8,
     NONE = -1,
     OUT = KERNEL_INS
