@@ -488,6 +488,8 @@ uint32_t vy_emit_param_veil(vy_emitter *emitter);
 uint32_t vy_emit_group_size(vy_emitter *emitter, uint32_t axis);
 uint32_t vy_emit_group_volume(vy_emitter *emitter);
 uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin);
+/* LocalInvocationIndex, or what it is where a workgroup is known to have one row. */
+uint32_t vy_emit_local_index(vy_emitter *emitter);
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte);
 uint32_t vy_emit_pass(vy_emitter *emitter);
 

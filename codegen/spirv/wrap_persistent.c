@@ -158,7 +158,7 @@ static vy_walk begin_walk(vy_emitter *emitter)
     fill_held(emitter);
     uint32_t id = vy_emit_builtin_variable(emitter, SpvBuiltInWorkgroupId);
     uint32_t size = vy_emit_builtin_variable(emitter, SpvBuiltInNumWorkgroups);
-    uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+    uint32_t local = vy_emit_local_index(emitter);
     w.first = vy_extract(m, type, id, 0);
     w.launched = vy_extract(m, type, size, 0);
     w.leader = vy_b2(m, SpvOpIEqual, local, zero);
