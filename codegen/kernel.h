@@ -78,6 +78,9 @@ typedef struct vy_variant {
      * and arithmetic. The same words where the kernel was not compiled for maximal reconvergence,
      * has no such atomics, or can tell workgroups. */
     bool is_joined;
+    /* Of coarse ones: up to 64 bytes an invocation where it stores, and elements of 16 bytes, too:
+     * for devices where an invocation costs more than what it reads and writes. */
+    bool is_long;
     /* One module of all segments, as segment 0, for workgroups that stay: of the address form, for
      * kernels that vy_kernel_persistent_hindrance lets pass. */
     bool is_persistent;
@@ -94,9 +97,12 @@ typedef struct vy_kernel_coarse {
     uint64_t streams;         /* bindings whose addresses must be multiples of 16 bytes */
     uint32_t shared;          /* bytes of workgroup memory that a segment needs, at most */
 } vy_kernel_coarse;
-/* Of the variant with that interface and is_joined; both have the same of them, but for `shared`.
+#define VY_WAY_JOINED 1u /* is_joined */
+#define VY_WAY_LONG   2u /* is_long */
+/* Of the variant with that interface and `ways`, VY_WAY_*.
+ * Joined or not they have the same of them, but for `shared`.
  * Compiled on first use as vy_kernel_variant. Thread-safety: safe. */
-vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, bool is_joined,
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, uint32_t ways,
                               vy_kernel_coarse *out_coarse, vyre_diag *diag);
 /* Why the program cannot run as one workgroup's module, in words for an error: NULL, it can. */
 const char *vy_kernel_workgroup_hindrance(const vyre_kernel *kernel);

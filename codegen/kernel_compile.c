@@ -26,7 +26,7 @@ typedef struct compiler {
     vy_segment_words *words; /* by segment; what they are, in the result's arena */
     uint32_t *table_offsets; /* by table */
     vy_coarse *coarse;       /* by segment, where is_coarse */
-    bool is_wide, is_whole, is_persistent, is_coarse;
+    bool is_wide, is_whole, is_persistent, is_coarse, is_long;
     vy_lack lack;
     bool has_words;             /* always, but for a coarse set of which nothing is coarse */
     const vy_kernel_file *file; /* that the program comes from, or NULL */
@@ -213,13 +213,14 @@ static vyre_result coarsen(compiler *c)
         VYRE_AGGREGATE_STORAGE | (c->description->variants->has_old ? VYRE_AGGREGATE_OLD : 0);
     bool is_joined = c->params.reconvergence == VYRE_RECONVERGENCE_MAXIMAL &&
                      (c->params.aggregate & joins) == joins;
+    uint32_t ways = (is_joined ? VY_COARSEN_JOINED : 0) | (c->is_long ? VY_COARSEN_LONG : 0);
     vyre_result result = VYRE_OK;
     c->coarse = vy_arena_alloc(&c->work, module_count(c), sizeof *c->coarse);
     if (!c->coarse) {
         return vy_diag_no_memory(c->diag);
     }
     for (uint32_t i = 0; i < module_count(c) && result == VYRE_OK; i++) {
-        if (!vy_ssa_coarsen_or_widen(&c->ssa[i], is_joined, &c->coarse[i])) {
+        if (!vy_ssa_coarsen_or_widen(&c->ssa[i], ways, &c->coarse[i])) {
             return vy_diag_no_memory(c->diag);
         }
         vy_arena_reset(&c->scratch);
@@ -700,6 +701,7 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                   .is_whole = variant->is_whole,
                   .is_persistent = variant->is_persistent,
                   .is_coarse = variant->is_coarse,
+                  .is_long = variant->is_long,
                   .lack = kernel->variants->lack,
                   .diag = diag};
     *out_set = NULL;

@@ -36,7 +36,7 @@ typedef struct vy_segment_reach {
 
 #define VY_MAX_REQUIREMENTS 24u
 #define VY_VARIANT_COUNT    18u /* without the coarse ones */
-#define VY_COARSE_VARIANTS  4u  /* by interface, then those that are joined */
+#define VY_COARSE_VARIANTS  8u  /* by interface, then joined ones, then long ones */
 
 typedef struct vy_segment_words {
     uint32_t *words;

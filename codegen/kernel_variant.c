@@ -6,7 +6,8 @@
 static uint32_t index_of(vy_variant variant)
 {
     if (variant.is_coarse) {
-        return VY_VARIANT_COUNT + (uint32_t)variant.interface + (variant.is_joined ? 2u : 0u);
+        return VY_VARIANT_COUNT + (uint32_t)variant.interface + (variant.is_joined ? 2u : 0u) +
+               (variant.is_long ? 4u : 0u);
     }
     uint32_t index = variant.is_aliased ? 1u : 0u;
     if (variant.interface == VYRE_INTERFACE_ADDRESS) {
@@ -113,7 +114,7 @@ static vyre_result get_set(const vyre_kernel *kernel, vy_variant variant, vy_wor
     return result;
 }
 
-vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, bool is_joined,
+vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interface, uint32_t ways,
                               vy_kernel_coarse *out_coarse, vyre_diag *diag)
 {
     *out_coarse = (vy_kernel_coarse){0};
@@ -123,7 +124,10 @@ vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interfac
         return VYRE_OK;
     }
     vy_word_set *set = NULL;
-    vy_variant variant = {.interface = interface, .is_coarse = true, .is_joined = is_joined};
+    vy_variant variant = {.interface = interface,
+                          .is_coarse = true,
+                          .is_joined = (ways & VY_WAY_JOINED) != 0,
+                          .is_long = (ways & VY_WAY_LONG) != 0};
     vyre_result result = get_set(kernel, variant, &set, diag);
     if (result == VYRE_OK) {
         *out_coarse = set->coarse;

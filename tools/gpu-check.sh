@@ -40,6 +40,7 @@ tests=(
     test_contract_split test_contract_fixpoint test_contract_readback test_contract_measure
     test_contract_lifetime
     test_grid test_grid_of test_fold test_levels test_trim test_range test_bounds test_wide test_chain
+    test_barriers
     test_planted test_planted_parts test_outside
     test_emit_int test_emit_float test_emit_flow test_variant test_aggregate test_driver_faults
     test_refusals test_subgroup_runs test_programs test_glsl_twins test_drain

@@ -9,10 +9,11 @@
  *   else
  *       for each element that is in the grid: the body as it was
  *
- * In the first case it is known, too, what the segment compares gid.x with. Where all invocations
- * of a workgroup are in it, which is the same for all of them (`has_group`), one of them does the
- * joined atomics for all. The bodies follow each other, so that they are one order of the elements
- * among those that there could be. Needs the form behind all passes; keeps what it does. */
+ * T is 1 where an invocation's blocks stand side by side. In the first case it is known, too, what
+ * the segment compares gid.x with. Where all invocations of a workgroup are in it, which is the
+ * same for all of them (`has_group`), one of them does the joined atomics for all. The bodies
+ * follow each other, so that they are one order of the elements among those that there could be.
+ * Needs the form behind all passes; keeps what it does. */
 #include "codegen/passes/coarsen_make.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/wide.h"
@@ -27,6 +28,18 @@ static uint32_t shift(vy_coarsener *c, uint32_t block, vyre_op op, uint32_t valu
     uint32_t shifted = vy_make_u32(c, block, op, value, amount);
     c->ssa->ins.data[shifted].unchecked = true;
     return shifted;
+}
+
+/* The number of a block is below 2^32 where a block has several elements; else the last one's may
+ * have wrapped, in a grid of that many. And `condition`. */
+static uint32_t has_not_wrapped(vy_coarsener *c, uint32_t block, uint32_t number,
+                                uint32_t condition)
+{
+    if (c->plan->lanes > 1 || c->plan->rounds == 1) {
+        return condition;
+    }
+    uint32_t is_behind = vy_make(c, block, VYRE_OP_LE, VYRE_TYPE_BOOL, c->rounds[0], number);
+    return vy_make(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, condition, is_behind);
 }
 
 /* ---- What the copies leave ------------------------------------------------------------------- */
@@ -359,6 +372,7 @@ static uint32_t find_element(vy_coarsener *c, uint32_t block, uint32_t t, uint32
         last = shift(c, block, VYRE_OP_SHR, last, plan->lane_shift);
         uint32_t is_block = vy_make(c, block, VYRE_OP_LE, VYRE_TYPE_BOOL, at, last);
         inside = vy_make(c, block, VYRE_OP_LOGICAL_AND, VYRE_TYPE_BOOL, inside, is_block);
+        inside = has_not_wrapped(c, block, at, inside);
     }
     uint32_t first = shift(c, block, VYRE_OP_SHL, at, plan->lane_shift);
     *out_place = vy_make_u32(c, block, VYRE_OP_ADD, first, lane);
@@ -439,7 +453,10 @@ static uint32_t begin_entry(vy_coarsener *c)
     uint32_t one = vy_make_number(c, 1);
     uint32_t elements = vy_make(c, 1, VY_SSA_ELEMENTS, VYRE_TYPE_U32, 0, 0);
     c->rounds[0] = make_builtin(c, VYRE_BUILTIN_GID_X);
-    if (plan->rounds > 1) {
+    if (plan->is_near) {
+        c->rounds[0] = shift(c, 1, VYRE_OP_SHL, c->rounds[0], plan->round_shift);
+        c->count = one;
+    } else if (plan->rounds > 1) {
         c->count = vy_make_u32(c, 1, VYRE_OP_SUB, elements, one);
         c->count = shift(c, 1, VYRE_OP_SHR, c->count, plan->lane_shift + plan->round_shift);
         c->count = vy_make_u32(c, 1, VYRE_OP_ADD, c->count, one);
@@ -461,7 +478,9 @@ static uint32_t begin_entry(vy_coarsener *c)
     }
     whole = shift(c, 1, VYRE_OP_SHR, whole, plan->lane_shift);
     c->has_group = plan->group_count ? make_has_group(c, whole) : 0;
-    return vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, c->rounds[plan->rounds - 1], whole);
+    uint32_t last = c->rounds[plan->rounds - 1];
+    uint32_t is_whole = vy_make(c, 1, VYRE_OP_LT, VYRE_TYPE_BOOL, last, whole);
+    return has_not_wrapped(c, 1, last, is_whole);
 }
 
 /* Whether all of the workgroup is here and what it may append has room. */
@@ -525,12 +544,12 @@ static void coarsen(vy_coarsener *c, const vy_ssa *segment)
     c->ssa->blocks.data[all ? all : merge].end = VY_END_RETURN;
 }
 
-bool vy_ssa_coarsen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
+bool vy_ssa_coarsen(vy_ssa *ssa, uint32_t ways, vy_coarse *out_coarse)
 {
     vy_coarse_plan plan;
     vy_arena *scratch = ssa->scratch;
     *out_coarse = (vy_coarse){0};
-    if (!vy_coarse_find(ssa, is_joined, &plan)) {
+    if (!vy_coarse_find(ssa, ways, &plan)) {
         return false;
     }
     if (!plan.lanes) {

@@ -38,7 +38,7 @@ typedef struct finder {
     bool *is_stored;    /* by block: whether an element has stored when it ends, of one buffer */
     uint32_t place;     /* in the walk */
     uint32_t wide, far; /* accesses that become wide; accesses at places that data says */
-    bool has_stores, has_front, has_joined;
+    bool has_stores, has_front, has_joined, is_long;
 } finder;
 
 /* ---- The form -------------------------------------------------------------------------------- */
@@ -364,10 +364,11 @@ static void find_streams(finder *f)
 {
     const vyre_program *program = f->ssa->program;
     vy_coarse_plan *plan = f->plan;
-    uint32_t most = 0;
+    uint32_t most = 0, part = f->is_long ? VY_WIDE_SIZE : VY_WIDE_PART;
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         const buffer_use *use = &f->uses[b];
-        uint32_t size = can_load(use) || can_store(f, b) ? vy_wide_element_size(program, b) : 0;
+        bool is_stream = can_load(use) || can_store(f, b);
+        uint32_t size = is_stream ? vy_wide_element_size(program, b, part) : 0;
         most = size > most ? size : most;
     }
     if (!most) {
@@ -376,7 +377,7 @@ static void find_streams(finder *f)
     plan->lanes = VY_WIDE_SIZE / most;
     for (uint32_t b = 1; b < program->buffers.count; b++) {
         const buffer_use *use = &f->uses[b];
-        if (vy_wide_element_size(program, b) * plan->lanes < sizeof(uint32_t)) {
+        if (vy_wide_element_size(program, b, part) * plan->lanes < sizeof(uint32_t)) {
             continue;
         }
         plan->is_loaded[b] = can_load(use);
@@ -554,7 +555,9 @@ static bool can_do_more(const finder *f, uint32_t rounds, uint32_t instructions)
     const vy_coarse_plan *plan = f->plan;
     uint32_t elements = rounds * plan->lanes;
     bool gains = plan->join_count && (f->has_front ? !has_wide_stores(f) : !f->has_stores);
-    return gains && rounds <= VY_COARSE_ROUNDS &&
+    /* What is reached at places that data says has its own pace. */
+    bool is_long = f->is_long && !f->has_front && !f->far && rounds <= VY_COARSE_STORED_ROUNDS;
+    return (gains || is_long) && rounds <= VY_COARSE_ROUNDS &&
            elements <= (f->has_front ? VY_COARSE_MOST_RETURNS : VY_COARSE_MOST) &&
            elements * instructions <= MAX_INSTRUCTIONS;
 }
@@ -602,8 +605,14 @@ static bool find(finder *f, uint32_t instructions)
     while (can_do_more(f, 2 * plan->rounds, instructions)) {
         plan->rounds *= 2;
     }
+    if (plan->rounds * plan->lanes == 1) { /* nothing is gained */
+        plan->lanes = 0;
+        return true;
+    }
     plan->lane_shift = places_of(plan->lanes);
     plan->round_shift = places_of(plan->rounds);
+    /* Stores of neighbours, to one line of a cache, had better stay side by side. */
+    plan->is_near = f->is_long && !has_wide_stores(f);
     find_stage(f);
     return true;
 }
@@ -618,7 +627,7 @@ static bool has_loop(const vy_ssa *ssa)
     return false;
 }
 
-bool vy_coarse_find(const vy_ssa *segment, bool is_joined, vy_coarse_plan *out_plan)
+bool vy_coarse_find(const vy_ssa *segment, uint32_t ways, vy_coarse_plan *out_plan)
 {
     vy_arena *scratch = segment->scratch;
     uint32_t instructions = 0, buffers = segment->program->buffers.count;
@@ -634,7 +643,10 @@ bool vy_coarse_find(const vy_ssa *segment, bool is_joined, vy_coarse_plan *out_p
     if (!is_simple(ssa, &instructions)) {
         return true;
     }
-    finder f = {.ssa = ssa, .plan = out_plan, .has_joined = is_joined};
+    finder f = {.ssa = ssa,
+                .plan = out_plan,
+                .has_joined = (ways & VY_COARSEN_JOINED) != 0,
+                .is_long = ways == VY_COARSEN_LONG};
     f.kinds = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.kinds);
     f.is_used = vy_arena_alloc(scratch, ssa->ins.count, sizeof *f.is_used);
     f.uses = vy_arena_alloc(scratch, buffers, sizeof *f.uses);

@@ -15,6 +15,8 @@
 #define VY_COARSE_MOST         128u
 #define VY_COARSE_ROUNDS       32u
 #define VY_COARSE_MOST_RETURNS 16u
+/* Of VY_COARSEN_LONG, where blocks are stored: 64 bytes. */
+#define VY_COARSE_STORED_ROUNDS 4u
 
 /* Words of the workgroup's memory, where what its elements append is put together before it is
  * stored. */
@@ -54,6 +56,7 @@ typedef struct vy_coarse_plan {
     /* An invocation does `rounds` blocks of `lanes` neighbours, both powers of two: block j, and
      * those that lie one, two, ... times the count of invocations behind it. */
     uint32_t lanes, lane_shift, rounds, round_shift;
+    bool is_near;       /* an invocation's blocks stand side by side instead */
     uint64_t streams;   /* bindings */
     uint8_t *roles;     /* by instruction: vy_coarse_role */
     uint8_t *join_of;   /* by instruction */
@@ -83,6 +86,6 @@ bool vy_coarse_assume(const vy_ssa *ssa, vy_coarse_plan *plan);
 bool vy_coarse_find_front(vy_coarse_plan *plan, const bool *returns, bool *out_is_possible);
 
 /* From the segment's scratch memory. False: out of memory. `lanes` 0: it cannot or need not be. */
-bool vy_coarse_find(const vy_ssa *ssa, bool is_joined, vy_coarse_plan *out_plan);
+bool vy_coarse_find(const vy_ssa *ssa, uint32_t ways, vy_coarse_plan *out_plan);
 
 #endif

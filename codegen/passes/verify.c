@@ -531,8 +531,8 @@ static bool wide_agrees(const verifier *v, const vy_ins *ins)
     switch ((int)ins->op) {
     case VY_SSA_PACK:
         return words == VYRE_TYPE_U32 && all_like(v, ins, 0, value) &&
-               (size == 8 ? ins->bits < 2 && !ins->arg[1]
-                          : size * vy_ssa_operand_count(ins) == sizeof(uint32_t));
+               (size > 4 ? ins->bits < size / 4 && !ins->arg[1]
+                         : size * vy_ssa_operand_count(ins) == sizeof(uint32_t));
     case VY_SSA_UNPACK:
         words = type_of(v, ins->arg[0]);
         if (ins->type != value || (ins->bits + 1) * size > vyre_type_size((vyre_type)words)) {
@@ -546,7 +546,7 @@ static bool wide_agrees(const verifier *v, const vy_ins *ins)
         break;
     }
     bool has_index = ins->op == VY_SSA_UNPACK || type_of(v, ins->arg[0]) == VYRE_TYPE_U32;
-    return has_index && size && size <= 8 && size <= vyre_type_size((vyre_type)words) &&
+    return has_index && size && size <= 16 && size <= vyre_type_size((vyre_type)words) &&
            (words == VYRE_TYPE_U32 || words == VYRE_TYPE_U32X2 || words == VYRE_TYPE_U32X4);
 }
 

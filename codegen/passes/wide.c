@@ -6,13 +6,14 @@ static uint32_t size_of(const vy_ssa *ssa, uint32_t buffer)
     return vyre_type_size((vyre_type)ssa->program->buffers.data[buffer].type);
 }
 
-uint32_t vy_wide_element_size(const vyre_program *program, uint32_t buffer)
+uint32_t vy_wide_element_size(const vyre_program *program, uint32_t buffer, uint32_t most)
 {
     vyre_type type = (vyre_type)program->buffers.data[buffer].type;
     uint32_t size = vyre_type_size(type);
-    bool is_whole = vy_type_components(type) == 1 || size == 8;
-    return program->buffers.data[buffer].mode != VYRE_BUFFER_SHARED && is_whole && size <= 8 ? size
-                                                                                             : 0;
+    uint32_t components = vy_type_components(type);
+    bool is_whole = components == 1 || size == 8 || (components == 4 && size == VY_WIDE_SIZE);
+    bool is_part = program->buffers.data[buffer].mode != VYRE_BUFFER_SHARED && size <= most;
+    return is_part && is_whole ? size : 0;
 }
 
 static uint32_t word_count(const vy_ssa *ssa, const vy_wide *wide)
@@ -53,9 +54,10 @@ static vy_ins pack_word(const vy_ssa *ssa, const vy_wide *wide, const uint32_t *
 {
     uint32_t size = size_of(ssa, wide->buffer);
     vy_ins pack = {.op = VY_SSA_PACK, .type = VYRE_TYPE_U32, .ref = wide->buffer, .loc = wide->loc};
-    if (size == 8) {
-        pack.arg[0] = elements[word / 2];
-        pack.bits = word % 2;
+    if (size > sizeof(uint32_t)) {
+        uint32_t each = size / (uint32_t)sizeof(uint32_t);
+        pack.arg[0] = elements[word / each];
+        pack.bits = word % each;
     } else {
         uint32_t count = (uint32_t)sizeof(uint32_t) / size;
         for (uint32_t i = 0; i < count; i++) {

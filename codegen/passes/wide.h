@@ -7,12 +7,13 @@
 
 #define VY_WIDE_SIZE  16u /* bytes of one access, at most */
 #define VY_WIDE_LANES 16u /* elements, likewise */
+#define VY_WIDE_PART  8u  /* bytes of an element that is one of several, at most */
 
-/* Bytes of an element that may be part of such an access, or 0. */
-uint32_t vy_wide_element_size(const vyre_program *program, uint32_t buffer);
+/* Bytes of an element that may be part of such an access, `most` or less, or 0. */
+uint32_t vy_wide_element_size(const vyre_program *program, uint32_t buffer, uint32_t most);
 
 typedef struct vy_wide {
-    uint32_t buffer, lanes; /* a power of two of elements, 4 to 16 bytes together */
+    uint32_t buffer, lanes; /* a power of two of elements, or one; 4 to 16 bytes together */
     uint32_t index;         /* u32: which of the blocks of so many */
     vy_loc loc;
 } vy_wide;

@@ -67,7 +67,7 @@ static bool is_in_bounds(const widener *w, const uint32_t *members, uint32_t cou
 /* Of the members from `first` on: as many as can be, in one access or in some of half the size. */
 static void join_members(widener *w, const group *g, uint32_t first, uint32_t count)
 {
-    uint32_t size = vy_wide_element_size(w->ssa->program, g->buffer), there = 0;
+    uint32_t size = vy_wide_element_size(w->ssa->program, g->buffer, VY_WIDE_PART), there = 0;
     if (count < 2 || count * size < sizeof(uint32_t)) {
         return;
     }
@@ -202,7 +202,7 @@ static void add(widener *w, uint32_t index, const vy_linear *linear, uint32_t la
 /* How many elements a wide one may have that begins where the terms say; below 2: none. */
 static uint32_t lanes_of(const widener *w, uint32_t buffer, const vy_linear *index)
 {
-    uint32_t size = vy_wide_element_size(w->ssa->program, buffer);
+    uint32_t size = vy_wide_element_size(w->ssa->program, buffer, VY_WIDE_PART);
     uint32_t zeros = vy_linear_zeros(index, w->zeros), lanes = size ? VY_WIDE_SIZE / size : 0;
     while (lanes > 1 && zeros < 5 && lanes > 1u << zeros) {
         lanes /= 2;
@@ -402,9 +402,9 @@ bool vy_ssa_has_neighbours(vy_ssa *ssa, bool *out_has)
     return is_done;
 }
 
-bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse)
+bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, uint32_t ways, vy_coarse *out_coarse)
 {
-    if (!vy_ssa_coarsen(ssa, is_joined, out_coarse)) {
+    if (!vy_ssa_coarsen(ssa, ways, out_coarse)) {
         return false;
     }
     if (out_coarse->elements) {

@@ -11,7 +11,7 @@
 bool vy_ssa_widen(vy_ssa *ssa, uint64_t *out_streams);
 /* The segment made coarse; where it stays as it was, widened: then `elements` is 1 if anything was
  * changed. False: out of memory. */
-bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, bool is_joined, vy_coarse *out_coarse);
+bool vy_ssa_coarsen_or_widen(vy_ssa *ssa, uint32_t ways, vy_coarse *out_coarse);
 /* Whether vy_ssa_widen would change anything. False: out of memory. */
 bool vy_ssa_has_neighbours(vy_ssa *ssa, bool *out_has);
 

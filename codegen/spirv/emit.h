@@ -250,6 +250,7 @@ struct vy_emitter {
     uint32_t builtins[6];                     /* variables: see vy_emit_builtin_variable */
     uint32_t group_size[3];                   /* constants */
     uint32_t zero_sums;                       /* VY_SPEC_ZERO_SUMS, made when first needed */
+    uint32_t has_turns;                       /* VY_SPEC_TURNS, likewise */
     uint32_t group_words[4], group_begins[4]; /* of VY_SSA_GROUP_BEGIN: variables; their values */
     /* Variables of what is staged: its words, how many they are, and where the first one goes. */
     uint32_t stage, stage_total, stage_first;
@@ -430,7 +431,12 @@ uint32_t vy_emit_coarse_count(vy_emitter *emitter, uint32_t elements);
 
 /* emit_atomic.c. */
 uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins);
+/* Of the workgroup, in the body, whose next block begins behind it. */
 void vy_emit_barrier(vy_emitter *emitter);
+/* The same elsewhere; gives the label of that block, which is to begin. */
+uint32_t vy_emit_barrier_ways(vy_emitter *emitter);
+/* One whose order of memory others than the workgroup rely on, in the same block. */
+void vy_emit_full_barrier(vy_emitter *emitter);
 void vy_emit_group_begin(vy_emitter *emitter, const vy_ins *ins);
 /* All of the workgroup, for what is in its memory. */
 void vy_emit_wait_for_group(vy_emitter *emitter);
@@ -482,6 +488,8 @@ uint32_t vy_emit_param_veil(vy_emitter *emitter);
 uint32_t vy_emit_group_size(vy_emitter *emitter, uint32_t axis);
 uint32_t vy_emit_group_volume(vy_emitter *emitter);
 uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin);
+/* LocalInvocationIndex, or what it is where a workgroup is known to have one row. */
+uint32_t vy_emit_local_index(vy_emitter *emitter);
 uint32_t vy_emit_push_word(vy_emitter *emitter, uint32_t byte);
 uint32_t vy_emit_pass(vy_emitter *emitter);
 

@@ -330,12 +330,46 @@ uint32_t vy_emit_atomic(vy_emitter *emitter, const vy_ins *ins)
     return old ? vy_emit_from_word(emitter, type, old) : 0;
 }
 
-void vy_emit_barrier(vy_emitter *emitter)
+static void wait(vy_emitter *emitter, uint32_t semantics)
 {
     vy_module *m = &emitter->module;
     uint32_t scope = vy_const_u32(m, SpvScopeWorkgroup);
-    uint32_t semantics = vy_const_u32(m, semantics_of(emitter, true, true, BOTH_MEMORIES));
-    vy_effect(m, SpvOpControlBarrier, VY_LIST(scope, scope, semantics));
+    vy_effect(m, SpvOpControlBarrier, VY_LIST(scope, scope, vy_const_u32(m, semantics)));
+}
+
+void vy_emit_full_barrier(vy_emitter *emitter)
+{
+    wait(emitter, semantics_of(emitter, true, true, BOTH_MEMORIES));
+}
+
+static uint32_t has_turns(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    if (!emitter->has_turns) {
+        emitter->has_turns =
+            vy_const_spec(m, SpvOpSpecConstantFalse, vy_type_bool(m), NULL, 0, VY_SPEC_TURNS);
+        vy_module_name(m, emitter->has_turns, "vy_turns");
+    }
+    return emitter->has_turns;
+}
+
+uint32_t vy_emit_barrier_ways(vy_emitter *emitter)
+{
+    vy_module *m = &emitter->module;
+    uint32_t alone = vy_module_id(m), others = vy_module_id(m), merge = vy_module_id(m);
+    vy_if(m, has_turns(emitter), alone, others, merge);
+    vy_label(m, alone);
+    wait(emitter, SpvMemorySemanticsMaskNone);
+    vy_jump(m, merge);
+    vy_label(m, others);
+    vy_emit_full_barrier(emitter);
+    vy_jump(m, merge);
+    return merge;
+}
+
+void vy_emit_barrier(vy_emitter *emitter)
+{
+    vy_emitter_label(emitter, vy_emit_barrier_ways(emitter));
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Coarse segments: elements that stand side by side, moved as the words that they are. One OpLoad
  * or OpStore moves them all; shifts and masks find the small ones. */
+#include "codegen/passes/wide.h"
 #include "codegen/spirv/emit.h"
 
 /* By the words' type. */
@@ -69,6 +70,8 @@ uint32_t vy_emit_unpack(vy_emitter *emitter, const vy_ins *ins)
     uint32_t value = word_of(emitter, ins, first / 4);
     if (size < sizeof(uint32_t)) {
         value = part_of(emitter, value, first % 4, size);
+    } else if (size == VY_WIDE_SIZE) {
+        value = vy_emitter_value(emitter, ins->arg[0], ins->loc);
     } else if (size > sizeof(uint32_t)) {
         uint32_t high = word_of(emitter, ins, first / 4 + 1);
         uint32_t pair = vy_type_u32_vector(m, 2);

@@ -115,7 +115,7 @@ static uint32_t is_first_invocation(vy_emitter *emitter)
 {
     vy_module *m = &emitter->module;
     uint32_t group = vy_emit_builtin_variable(emitter, SpvBuiltInWorkgroupId);
-    uint32_t any = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+    uint32_t any = vy_emit_local_index(emitter);
     for (uint32_t axis = 0; axis < 3; axis++) {
         uint32_t place = vy_extract(m, vy_type_u32(m), group, axis);
         any = vy_u2(m, SpvOpBitwiseOr, any, place);

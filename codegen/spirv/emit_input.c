@@ -106,6 +106,17 @@ uint32_t vy_emit_builtin_variable(vy_emitter *emitter, SpvBuiltIn builtin)
     return vy_value(m, SpvOpLoad, type, variable, 1);
 }
 
+/* llvmpipe finds the index by two divisions more for each invocation, at every barrier. */
+uint32_t vy_emit_local_index(vy_emitter *emitter)
+{
+    const uint32_t *size = emitter->ssa->program->workgroup;
+    if (emitter->options->agnostic || size[1] != 1 || size[2] != 1) {
+        return vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+    }
+    uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationId);
+    return vy_extract(&emitter->module, vy_type_u32(&emitter->module), local, 0);
+}
+
 uint32_t vy_emit_group_size(vy_emitter *emitter, uint32_t axis)
 {
     static const char *const names[3] = {"group_size.x", "group_size.y", "group_size.z"};
@@ -187,7 +198,7 @@ static uint32_t make_input(vy_emitter *emitter, vy_input input)
     }
     switch ((int)input) {
     case VY_INPUT_LOCAL_INDEX:
-        return vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+        return vy_emit_local_index(emitter);
     case VY_INPUT_INVOCATION:
         return make_invocation(emitter);
     case VY_INPUT_STRIDE:

@@ -133,8 +133,10 @@ enum {
     VY_SPEC_NATIVE_FMA_F64 = 9,
     VY_SPEC_ZERO_SUMS = 10, /* bool: this device leaves out additions of a zero that it knows, which
                            is wrong for -0 + 0 */
-    VY_SPEC_VEILED_PARAMS = 11 /* bool: this device must not know that the body's values of the
+    VY_SPEC_VEILED_PARAMS = 11, /* bool: this device must not know that the body's values of the
                                    parameter block are those of a uniform block */
+    VY_SPEC_TURNS = 12 /* bool: this device runs the invocations of a workgroup on one thread, by
+                          turns between barriers, so that these need no order of memory */
 };
 
 /* Words of the state, which the modules of programs with `until` use that run one segment. While

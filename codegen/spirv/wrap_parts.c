@@ -85,7 +85,7 @@ uint32_t vy_wrap_clear_shared(vy_emitter *emitter, const bool *is_used, uint32_t
             continue;
         }
         if (!index) {
-            index = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+            index = vy_emit_local_index(emitter);
         }
         uint32_t count = vy_emit_shared_count(emitter, i);
         if (count == volume) {
@@ -97,7 +97,8 @@ uint32_t vy_wrap_clear_shared(vy_emitter *emitter, const bool *is_used, uint32_t
         }
     }
     if (index) {
-        vy_emit_barrier(emitter);
+        block = vy_emit_barrier_ways(emitter);
+        vy_label(&emitter->module, block);
     }
     return block;
 }

@@ -158,7 +158,7 @@ static vy_walk begin_walk(vy_emitter *emitter)
     fill_held(emitter);
     uint32_t id = vy_emit_builtin_variable(emitter, SpvBuiltInWorkgroupId);
     uint32_t size = vy_emit_builtin_variable(emitter, SpvBuiltInNumWorkgroups);
-    uint32_t local = vy_emit_builtin_variable(emitter, SpvBuiltInLocalInvocationIndex);
+    uint32_t local = vy_emit_local_index(emitter);
     w.first = vy_extract(m, type, id, 0);
     w.launched = vy_extract(m, type, size, 0);
     w.leader = vy_b2(m, SpvOpIEqual, local, zero);
@@ -251,7 +251,7 @@ static void lead(vy_emitter *emitter, const vy_walk *w, uint32_t goal, uint32_t 
 static uint32_t meet(vy_emitter *emitter, const vy_walk *w)
 {
     vy_module *m = &emitter->module;
-    vy_emit_barrier(emitter);
+    vy_emit_full_barrier(emitter);
     uint32_t goal = load(emitter, w->goal);
     goal = vy_u2(m, SpvOpIAdd, goal, w->launched);
     store(emitter, w->goal, goal);
@@ -261,7 +261,7 @@ static uint32_t meet(vy_emitter *emitter, const vy_walk *w)
     lead(emitter, w, goal, leads);
     vy_jump(m, merge);
     vy_label(m, merge);
-    vy_emit_barrier(emitter);
+    vy_emit_full_barrier(emitter);
     uint32_t shown = vy_emit_load_word(emitter, w->arrivals, emitter->target->shared_access);
     return vy_b2c(m, SpvOpUGreaterThanEqual, shown, VY_SYNC_STALLED);
 }
@@ -320,7 +320,7 @@ static void call_body(vy_emitter *emitter, const vy_walk *w, uint32_t segment, u
     (void)vy_wrap_clear_shared(emitter, is_used, block);
     (void)vy_value(m, SpvOpFunctionCall, nothing, VY_LIST(emitter->bodies[segment], group));
     if (uses_shared(emitter, is_used)) {
-        vy_emit_barrier(emitter); /* before the next one makes it zero */
+        vy_label(m, vy_emit_barrier_ways(emitter)); /* before the next one makes it zero */
     }
     if (merge) {
         vy_jump(m, merge);

@@ -10,6 +10,7 @@ typedef struct row {
     VkDriverId driver;
     uint64_t first, last; /* versions, both included */
     vy_exact exact;
+    bool has_turns;
 } row;
 
 static const row rows[] = {
@@ -19,7 +20,8 @@ static const row rows[] = {
      {true, true,
       "llvmpipe computes f32 division and square root by the processor's own instructions; "
       "measured "
-      "over the table of pairs, with NoContraction"}},
+      "over the table of pairs, with NoContraction"},
+     .has_turns = true}, /* coroutines; a barrier's order is a fence of the processor's, no more */
 };
 
 /* "llvmpipe Mesa 25.0.7 (LLVM 15.0.6)": some of Mesa's drivers give a constant as driverVersion. */
@@ -58,14 +60,26 @@ uint64_t vy_allow_list_version(const vy_snapshot *snapshot)
     return VY_VERSION(word >> 22, word >> 12 & 0x3ff, word & 0xfff);
 }
 
-vy_exact vy_allow_list_find(const vy_snapshot *snapshot)
+static const row *find(const vy_snapshot *snapshot)
 {
     uint64_t version = vy_allow_list_version(snapshot);
     for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
         if (snapshot->driver_id == (uint32_t)rows[i].driver && version >= rows[i].first &&
             version <= rows[i].last) {
-            return rows[i].exact;
+            return &rows[i];
         }
     }
-    return (vy_exact){false, false, ""};
+    return NULL;
+}
+
+vy_exact vy_allow_list_find(const vy_snapshot *snapshot)
+{
+    const row *found = find(snapshot);
+    return found ? found->exact : (vy_exact){false, false, ""};
+}
+
+bool vy_allow_list_has_turns(const vy_snapshot *snapshot)
+{
+    const row *found = find(snapshot);
+    return found && found->has_turns;
 }

@@ -16,6 +16,9 @@ typedef struct vy_exact {
 } vy_exact;
 
 vy_exact vy_allow_list_find(const vy_snapshot *snapshot);
+/* Whether the driver runs the invocations of a workgroup on one thread, by turns from barrier to
+ * barrier, and moves no access of memory across one whatever its order: VY_SPEC_TURNS. */
+bool vy_allow_list_has_turns(const vy_snapshot *snapshot);
 /* Of the release that the driver says it is of; 0 where it says none. */
 uint64_t vy_allow_list_version(const vy_snapshot *snapshot);
 

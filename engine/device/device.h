@@ -148,7 +148,9 @@ void vy_device_loss_base(vyre_device *device, vyre_loss *out_loss);
 /* The driver's account of a lost device, by VK_EXT_device_fault; "" where there is none. Returns
  * whether there is one. */
 bool vy_device_query_fault(vyre_device *device, char *out, size_t size);
-/* info.c: whether coarse words are those that are joined within subgroups. */
+/* info.c: which coarse words are taken: VY_WAY_JOINED where they are joined within subgroups,
+ * VY_WAY_LONG on processors. */
+uint32_t vy_device_coarse_ways(const vyre_device *device);
 bool vy_device_joins_coarse(const vyre_device *device);
 vyre_result vy_invalid(vyre_diag *diag, const char *format, ...) VY_PRINTF(2, 3);
 

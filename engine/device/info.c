@@ -33,6 +33,13 @@ bool vy_device_joins_coarse(const vyre_device *device)
     return VY_COARSE_JOINS_ON_GPUS && can_join(&device->snapshot);
 }
 
+/* A processor does an invocation's part after the other's, and begins each anew. */
+uint32_t vy_device_coarse_ways(const vyre_device *device)
+{
+    return (vy_device_joins_coarse(device) ? VY_WAY_JOINED : 0) |
+           (device->snapshot.info.type == VYRE_DEVICE_PROCESSOR ? VY_WAY_LONG : 0);
+}
+
 void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params)
 {
     *out_params = (vyre_kernel_params){.struct_size = (uint32_t)sizeof *out_params,

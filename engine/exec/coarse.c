@@ -76,7 +76,7 @@ vyre_result vy_coarse_choose(const vyre_pipeline *p, vy_job *job, vyre_diag *dia
         return VYRE_OK;
     }
     vyre_result code = vy_kernel_coarsen(p->kernel, job->binder->interface,
-                                         vy_device_joins_coarse(p->device), &coarse, diag);
+                                         vy_device_coarse_ways(p->device), &coarse, diag);
     if (code != VYRE_OK || !coarse.elements || !is_aligned(p, job, coarse.streams) ||
         coarse.shared > p->device->snapshot.info.max_shared_size) {
         return code;

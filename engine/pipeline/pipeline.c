@@ -1,6 +1,7 @@
 /* Layouts, modules and pipelines. */
 #include "engine/pipeline/pipeline.h"
 
+#include "engine/device/allow_list.h"
 #include "engine/pipeline/cache.h"
 #include "engine/pipeline/limits.h"
 
@@ -109,11 +110,12 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
     vy_set_name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, shader->label);
     struct constants {
         uint32_t workgroup[3];
-        VkBool32 folded, native_divide, native_sqrt, zero_sums, veiled_params;
+        VkBool32 folded, native_divide, native_sqrt, zero_sums, veiled_params, turns;
     } constants = {{shader->workgroup[0], shader->workgroup[1], shader->workgroup[2]},
                    .folded = shader->is_folded,
                    .zero_sums = device->snapshot.is_llvmpipe,
-                   .veiled_params = device->snapshot.is_llvmpipe};
+                   .veiled_params = device->snapshot.is_llvmpipe,
+                   .turns = vy_allow_list_has_turns(&device->snapshot)};
     choose_native(device, shader, &constants.native_divide, &constants.native_sqrt);
     VkSpecializationMapEntry entries[] = {
         {VY_SPEC_WORKGROUP_X, offsetof(struct constants, workgroup[0]), sizeof(uint32_t)},
@@ -124,6 +126,7 @@ vyre_result vy_shader_create(vyre_device *device, const vy_layout *layout, const
         {VY_SPEC_NATIVE_SQRT, offsetof(struct constants, native_sqrt), sizeof(VkBool32)},
         {VY_SPEC_ZERO_SUMS, offsetof(struct constants, zero_sums), sizeof(VkBool32)},
         {VY_SPEC_VEILED_PARAMS, offsetof(struct constants, veiled_params), sizeof(VkBool32)},
+        {VY_SPEC_TURNS, offsetof(struct constants, turns), sizeof(VkBool32)},
     };
     VkSpecializationInfo specialization = {.mapEntryCount = VY_COUNT_OF(entries),
                                            .pMapEntries = entries,
@@ -204,12 +207,14 @@ static vyre_result make_segment(vyre_pipeline *p, vy_choice choice, uint32_t seg
         shader.workgroup[0] = vy_pipeline_large(p);
         shader.workgroup[1] = shader.workgroup[2] = 1;
     }
+    uint32_t ways = choice.is_coarse ? vy_device_coarse_ways(p->device) : 0;
     vy_variant variant = {.interface = choice.interface,
                           .is_aliased = choice.is_aliased,
                           .is_wide = choice.is_wide,
                           .is_whole = choice.is_whole,
                           .is_coarse = choice.is_coarse,
-                          .is_joined = choice.is_coarse && vy_device_joins_coarse(p->device),
+                          .is_joined = (ways & VY_WAY_JOINED) != 0,
+                          .is_long = (ways & VY_WAY_LONG) != 0,
                           .is_persistent = choice.is_persistent};
     vyre_result code =
         vy_kernel_variant(p->kernel, variant, segment, &shader.words, &shader.word_count, diag);

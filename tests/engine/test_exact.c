@@ -73,6 +73,7 @@ static void test_list_has_the_versions_that_were_measured(void **state)
             fail_msg("row %u: %s", (unsigned)i, rows[i].text);
         }
         assert_int_equal(exact.why[0] != 0, rows[i].is_listed);
+        assert_int_equal(vy_allow_list_has_turns(&s), rows[i].is_listed);
     }
 }
 

@@ -360,7 +360,7 @@ static void test_kernels_without_passes_are_for_measurements(void **state)
     (void)state;
     static const char source[] =
         "program p\nin x : u32[]\ninout y : u32[]\n"
-        "kernel { if gid.x < len(x) { y[0] = x[gid.x] ^ x[gid.x] * 1u } }\n";
+        "kernel { if gid.x < len(x) { y[0] = x[gid.x] + x[gid.x] * 1u } }\n";
     vyre_program *program = parse(source);
     vyre_kernel *kernels[2] = {NULL, NULL};
     vyre_segment_info infos[2];

@@ -19,7 +19,7 @@
     "inout q : bool[]\ninout h : f16[]\ninout z : u64[8]\ninout c : u32[4]\n"                      \
     "param p : u32\n"
 
-static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_coarse *out_coarse)
+static void make_by(ssa_case *c, const char *statements, uint32_t ways, vy_coarse *out_coarse)
 {
     static const char *const passes[] = {"trivial-phi", "cse", "dce", "ranges", "dce", NULL};
     char text[2048];
@@ -29,11 +29,16 @@ static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_
     for (size_t p = 0; passes[p]; p++) {
         case_pass(c, passes[p]);
     }
-    assert_true(vy_ssa_coarsen(&c->ssa, is_joined, out_coarse));
+    assert_true(vy_ssa_coarsen(&c->ssa, ways, out_coarse));
     const char *problem = vy_ssa_verify(&c->ssa);
     if (problem) {
         fail_msg("%s: %s", statements, problem);
     }
+}
+
+static void make_joined(ssa_case *c, const char *statements, bool is_joined, vy_coarse *out_coarse)
+{
+    make_by(c, statements, is_joined ? VY_COARSEN_JOINED : 0, out_coarse);
 }
 
 static void make(ssa_case *c, const char *statements, vy_coarse *out_coarse)
@@ -422,6 +427,42 @@ static void test_coarse_floats_keep_their_order(void **state)
     case_finish(&c);
 }
 
+/* Where an invocation costs more than its accesses: 64 bytes of what is stored, unless data says
+ * where something lies; elements of 16 bytes, too. */
+static void test_coarse_invocations_are_longer_where_that_is_asked_for(void **state)
+{
+    static const struct {
+        const char *statements;
+        uint32_t elements, longer, loads, stores;
+    } cases[] = {
+        {"y[gid.x] = x[gid.x]", 4, 16, 4, 4},
+        {"w[gid.x] = u32x2(p, 2)", 2, 8, 0, 4},
+        {"q[gid.x] = m[gid.x] > 3", 4, 16, 4, 4},
+        {"let a = v[gid.x]\ny[gid.x] = a.x + a.w", 0, 4, 4, 4},
+        {"y[gid.x] = x[gid.x]\natomic_add(k[0], i32(x[gid.x]))", 4, 16, 4, 4},
+        {"g[gid.x] = f[x[gid.x]]", 4, 4, 1, 1},
+        {"atomic_add(k[0], i32(x[gid.x]))", JOINS, JOINS, ROUNDS, 0},
+        {"if gid.x < 7 { y[gid.x] = v[0].x }", 0, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ssa_case c;
+        vy_coarse coarse;
+        make(&c, cases[i].statements, &coarse);
+        uint32_t elements = coarse.elements;
+        case_finish(&c);
+        make_by(&c, cases[i].statements, VY_COARSEN_LONG, &coarse);
+        uint32_t loads = case_count(&c, VY_SSA_LOAD_WIDE);
+        uint32_t stores = case_count(&c, VY_SSA_STORE_WIDE);
+        if (elements != cases[i].elements || coarse.elements != cases[i].longer ||
+            loads != cases[i].loads || stores != cases[i].stores) {
+            fail_msg("%s: %u and %u elements, %u loads, %u stores", cases[i].statements, elements,
+                     coarse.elements, loads, stores);
+        }
+        case_finish(&c);
+    }
+}
+
 /* Larger than it may become: left alone. */
 static void test_coarse_bodies_have_a_limit(void **state)
 {
@@ -457,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_coarse_words_that_are_appended_are_staged),
         cmocka_unit_test(test_coarse_workgroups_stage_what_has_room),
         cmocka_unit_test(test_coarse_floats_keep_their_order),
+        cmocka_unit_test(test_coarse_invocations_are_longer_where_that_is_asked_for),
         cmocka_unit_test(test_coarse_bodies_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,16 +33,19 @@ static void check_module(spv_context context, const char *name, uint32_t segment
     }
 }
 
-/* Those that large grids take, where there are such; returns how many segments have them. */
+/* Those that large grids take, where there are such; returns how many segments have them. `ways`:
+ * VY_WAY_*. */
 static uint32_t check_coarse(spv_context context, const char *name, const vyre_kernel *kernel,
-                             const vy_lint_expectation *expectation)
+                             const vy_lint_expectation *expectation, uint32_t ways)
 {
     vyre_diag diag;
     vy_kernel_coarse coarse;
     vy_lint_expectation expected = *expectation;
     uint32_t found = 0;
-    vy_variant variant = {.interface = expectation->interface, .is_coarse = true};
-    if (vy_kernel_coarsen(kernel, expectation->interface, false, &coarse, &diag) != VYRE_OK) {
+    vy_variant variant = {.interface = expectation->interface,
+                          .is_coarse = true,
+                          .is_long = (ways & VY_WAY_LONG) != 0};
+    if (vy_kernel_coarsen(kernel, expectation->interface, ways, &coarse, &diag) != VYRE_OK) {
         fail_msg("%s: %s", name, diag.message);
     }
     expected.aliased = false;
@@ -105,7 +108,8 @@ static uint32_t check_program(spv_context contexts[2], const char *name,
             assert_int_equal(info.word_count, same.word_count);
             assert_memory_equal(info.words, same.words, info.word_count * sizeof *info.words);
         }
-        coarse += check_coarse(contexts[variant & 1], name, kernel, &expectation);
+        coarse += check_coarse(contexts[variant & 1], name, kernel, &expectation, 0);
+        (void)check_coarse(contexts[variant & 1], name, kernel, &expectation, VY_WAY_LONG);
         vyre_kernel_destroy(&kernel);
         vyre_kernel_destroy(&again);
     }

@@ -364,6 +364,9 @@ static void rule_native(lint *l, const uint32_t *at)
     }
     if (op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse) {
         uint32_t choice = get(l, at[2])->spec_id - VY_SPEC_NATIVE_DIVIDE;
+        if (op == SpvOpSpecConstantTrue && get(l, at[2])->spec_id == VY_SPEC_TURNS) {
+            wrong(l, "specialisation constant %u is true by default", VY_SPEC_TURNS);
+        }
         if (choice < 6) {
             l->has_choice[choice] = true;
             if (op == SpvOpSpecConstantTrue) {
@@ -430,6 +433,9 @@ static void rule_barrier(lint *l, const uint32_t *at)
     if (constant(l, at[1]) != SpvScopeWorkgroup || constant(l, at[2]) != SpvScopeWorkgroup) {
         wrong(l, "a barrier's scopes are %u and %u", constant(l, at[1]), constant(l, at[2]));
     }
+    /* Without an order of memory only behind the choice of devices that have it anyway. */
+    bool is_ordered = l->label && get(l, l->label)->chosen_by == VY_SPEC_TURNS;
+    wanted = is_ordered ? (uint32_t)SpvMemorySemanticsMaskNone : wanted;
     if (constant(l, at[3]) != wanted) {
         wrong(l, "a barrier's semantics are 0x%x instead of 0x%x", constant(l, at[3]), wanted);
     }

@@ -35,6 +35,8 @@ static void test_bench_refuses_command_lines(void **state)
         {{"launch", "--json"}, "--json takes a value"},
         {{"launch", "--quick=1"}, "--quick takes no value"},
         {{"launch", "--plot", "picture.png"}, "--plot takes FILE.svg"},
+        {{"kernels", "--bindings", "name"}, "--bindings takes address or descriptor, not 'name'"},
+        {{"kernels", "--processor-time=1"}, "--processor-time takes no value"},
     };
     for (size_t i = 0; i < VY_COUNT_OF(cases); i++) {
         int code = run_tool("vyre-bench", cases[i].a[0], cases[i].a[1], cases[i].a[2], NULL);
@@ -47,6 +49,26 @@ static void test_bench_refuses_command_lines(void **state)
     assert_file_has("out", "megakernel");
     assert_file_has("out", "kernels");
     assert_file_has("out", "fixpoint");
+}
+
+/* Where the device is no processor, its time is not the processor's. */
+static void test_bench_takes_processor_time(void **state)
+{
+    (void)state;
+    if (has_no_device()) {
+        return;
+    }
+    for (int is_by_address = 0; is_by_address < 2; is_by_address++) {
+        int code =
+            run_tool("vyre-bench", "kernels", "--quick", "--kernel", "copy", "--processor-time",
+                     "--bindings", is_by_address ? "address" : "descriptor", NULL);
+        if (code != 0) {
+            assert_fails(1, "--processor-time is of devices that are the processor", code);
+            continue;
+        }
+        assert_file_has("out", "what the device's threads have run");
+        assert_file_has("out", "16 bytes an invocation");
+    }
 }
 
 static void test_bench_tells_what_fails(void **state)
@@ -574,6 +596,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bench_refuses_command_lines),
+        cmocka_unit_test(test_bench_takes_processor_time),
         cmocka_unit_test(test_bench_tells_what_fails),
         cmocka_unit_test(test_bench_measures_and_checks_every_group),
         cmocka_unit_test(test_bench_scans_what_a_folder_has),

@@ -40,6 +40,19 @@ void vy_pause_ns(uint64_t ns)
     (void)nanosleep(&time, NULL); /* an interrupt ends the process */
 }
 
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    return clock_gettime(clock, &now) == 0
+               ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
+               : 0;
+}
+
+uint64_t vy_other_threads_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID) - read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void vy_on_interrupt(void (*call)(int number))
 {
     struct sigaction action;

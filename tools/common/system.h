@@ -14,6 +14,9 @@ unsigned long vy_process_id(void);
 /* Ends the process without any clean-up: what a signal handler may call. */
 void vy_exit_now(int code);
 void vy_pause_ns(uint64_t ns);
+/* Processor time that the process has used, of all threads but the calling one; 0 where the system
+ * does not tell. */
+uint64_t vy_other_threads_ns(void);
 /* Calls this on control-C; it may run on a thread of its own. */
 void vy_on_interrupt(void (*call)(int number));
 

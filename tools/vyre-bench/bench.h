@@ -28,7 +28,8 @@ typedef vyre_result (*bench_sample_fn)(void *state, double *out_samples, uint32_
 typedef vyre_result (*bench_check_fn)(void *state, bench_check *out_check, vyre_diag *diag);
 
 typedef struct bench_series {
-    const char *who; /* "vyre", "vulkan", "cuda", "opencl", "cpu", "glslang", "hyperscan" or "grep" */
+    const char
+        *who; /* "vyre", "vulkan", "cuda", "opencl", "cpu", "glslang", "hyperscan" or "grep" */
     const char *way;
     bench_sample_fn sample;
     bench_check_fn check; /* NULL: there is nothing to check, and `note` says why */
@@ -95,9 +96,11 @@ typedef struct bench {
     char cuda_device[128], cuda_version[64];
     peer_link link; /* how the device hangs on the host */
     bool quick;
+    bool processor_time;        /* of group kernels: see bench_work_ns */
+    vyre_binding_mode bindings; /* of group kernels */
     const char *kernel; /* of group kernels: in the names of those that are measured; NULL: all */
-    const char *data; /* folder of what group scan scans; NULL: none */
-    vy_arena arena; /* of groups and cases */
+    const char *data;   /* folder of what group scan scans; NULL: none */
+    vy_arena arena;     /* of groups and cases */
     VY_VEC(bench_group *) groups;
 } bench;
 
@@ -133,6 +136,9 @@ double bench_ratio(const bench_case *c, const bench_series *s);
 double bench_quantile(const double *samples, uint32_t count, double part);
 
 uint64_t bench_now_ns(void);
+/* The clock of what a device does that is this processor: with b->processor_time what all threads
+ * but the calling one have run, else the time. */
+uint64_t bench_work_ns(const bench *b);
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -163,9 +169,11 @@ typedef struct bench_program {
 
 vyre_result bench_program_create(vyre_device *device, const char *text, bench_program *out,
                                  vyre_diag *diag);
-/* Not `can_join`: without anything that is joined within subgroups, of programs that use none. */
+/* Not `can_join`: without anything that is joined within subgroups, of programs that use none.
+ * `bindings`: how it reaches its buffers. */
 vyre_result bench_program_create_as(vyre_device *device, const char *text, bool can_join,
-                                    bench_program *out, vyre_diag *diag);
+                                    vyre_binding_mode bindings, bench_program *out,
+                                    vyre_diag *diag);
 void bench_program_destroy(bench_program *program);
 vyre_result bench_buffer_create(vyre_device *device, const char *name, const void *contents,
                                 uint64_t size, vyre_buffer *out, vyre_diag *diag);

@@ -93,6 +93,8 @@ static void format_series(const bench_case *c, const bench_series *s, vy_text *o
     vy_text_printf(out, ", \"samples\": %u, ", s->sample_count);
     json_number(out, "median", s->median, known);
     vy_text_printf(out, ", ");
+    json_number(out, "least", known ? s->samples[0] : 0, known);
+    vy_text_printf(out, ", ");
     json_number(out, "p10", s->p10, known);
     vy_text_printf(out, ", ");
     json_number(out, "p90", s->p90, known);

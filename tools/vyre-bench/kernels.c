@@ -99,6 +99,10 @@ vyre_result bench_kernels(bench *b, bench_group *group, vyre_diag *diag)
     static const uint32_t sizes[] = {SMALL, LARGE};
     vyre_result result = VYRE_OK;
     kernel_opencl_open(b, diag);
+    if (b->processor_time) {
+        printf("- Times of Vulkan's ways are what the device's threads have run, whatever else the "
+               "machine did\n");
+    }
     printf("- %s: %s\n", b->opencl ? "OpenCL" : "no OpenCL peer", b->opencl_note);
     group->title = "streaming and classic kernels on resident data, on the device";
     bool is_cpu = bench_is_on_cpu(b);

@@ -80,20 +80,21 @@ static uint32_t variants_of(bench_kernel_id id)
     switch (id) {
     case BENCH_KERNEL_COPY:
     case BENCH_KERNEL_MAP:
+        return 2;
     case BENCH_KERNEL_PRODUCTS:
     case BENCH_KERNEL_PRODUCTS_BAND:
-        return 2;
-    case BENCH_KERNEL_APPEND:
         return 3;
+    case BENCH_KERNEL_APPEND:
+        return 4;
     default:
         return 1;
     }
 }
 
-/* A word, 4 or 16 words an invocation. */
+/* A word, 4 or 16 words an invocation; a word and an atomic each. */
 static void make_append(kernel_recipe *r, uint32_t variant, uint32_t n)
 {
-    uint32_t words = variant ? variant * variant * 4 : 1;
+    uint32_t words = variant == 1 ? 4 : variant == 2 ? 16 : 1;
     add_step(r, (peer_step){.shader = PEER_SHADER_APPEND,
                             .kind = variant,
                             .groups = groups_of(n / words),
@@ -122,12 +123,16 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
 {
     uint32_t n = work->count;
     static const char *const names[] = {"GLSL", "GLSL, 16 bytes an invocation",
-                                        "GLSL, 64 bytes an invocation"};
+                                        "GLSL, 64 bytes an invocation",
+                                        "GLSL, an atomic each, checked"};
     if (variant >= variants_of(work->id)) {
         return false;
     }
     memset(out, 0, sizeof *out);
     *out_name = names[variant];
+    if (bench_kernel_is_products(work->id) && variant == 2) {
+        *out_name = "GLSL, checked";
+    }
     set_buffers(out, work);
     switch (work->id) {
     case BENCH_KERNEL_SUM:
@@ -166,8 +171,8 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
     case BENCH_KERNEL_PRODUCTS_BAND:
         add_step(out, (peer_step){.shader = PEER_SHADER_PRODUCTS,
                                   .kind = variant,
-                                  .groups = groups_of(variant ? n / 4 : n),
-                                  .count = variant ? n / 4 : n});
+                                  .groups = groups_of(variant == 1 ? n / 4 : n),
+                                  .count = variant == 1 ? n / 4 : n});
         break;
     case BENCH_KERNEL_MATMUL:
         add_step(out, (peer_step){.shader = PEER_SHADER_MATMUL,

@@ -17,6 +17,8 @@ enum {
     OPTION_PLOT,
     OPTION_QUICK,
     OPTION_KERNEL,
+    OPTION_PROCESSOR_TIME,
+    OPTION_BINDINGS,
     OPTION_DATA,
     OPTION_VERSION,
     OPTION_HELP,
@@ -33,6 +35,12 @@ static const vy_option options[] = {
     {"--kernel", OPTION_KERNEL, "TEXT",
      "of group kernels those with TEXT in their name, and the copy, which\n"
      "makes their limit"},
+    {"--processor-time", OPTION_PROCESSOR_TIME, NULL,
+     "of group kernels, on a device that is the processor: what its threads\n"
+     "have run, instead of the time, which other work changes"},
+    {"--bindings", OPTION_BINDINGS, "address|descriptor",
+     "how the programs of group kernels reach their buffers (default: what\n"
+     "the library chooses)"},
     {"--data", OPTION_DATA, "DIR",
      "text and patterns of group scan, as tools/scan-data.sh makes them\n"
      "(default: made-up ones)"},
@@ -71,7 +79,8 @@ typedef struct command {
     const group_kind *groups[MAX_GROUPS];
     uint32_t group_count;
     const char *device, *json, *plot, *kernel, *data;
-    bool quick;
+    bool quick, processor_time;
+    vyre_binding_mode bindings;
 } command;
 
 /* ---- Command line ---------------------------------------------------------------------------- */
@@ -139,6 +148,16 @@ static int take_option(command *c, int id, const char *value)
         return bench_has_kernel(value) ? -1
                                        : vy_tool_usage(stderr, "vyre-bench",
                                                        "no kernel has '%.100s' in its name", value);
+    case OPTION_PROCESSOR_TIME:
+        c->processor_time = true;
+        return -1;
+    case OPTION_BINDINGS:
+        c->bindings =
+            strcmp(value, "address") == 0 ? VYRE_BINDINGS_ADDRESS : VYRE_BINDINGS_DESCRIPTOR;
+        return strcmp(value, "address") == 0 || strcmp(value, "descriptor") == 0
+                   ? -1
+                   : vy_tool_usage(stderr, "vyre-bench",
+                                   "--bindings takes address or descriptor, not '%.100s'", value);
     case OPTION_DATA:
         c->data = value;
         return -1;
@@ -185,6 +204,12 @@ static vyre_result open_all(bench *b, const command *c, vyre_diag *diag)
         return result;
     }
     vyre_device_get_info(b->device, &b->info);
+    if (b->processor_time && !bench_is_on_cpu(b)) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                           "--processor-time is of devices that are the processor, and %.100s is "
+                           "not. Fix: leave it out, or take another --device",
+                           b->info.name);
+    }
     if (peer_create(&b->info, &b->peer, diag) == VYRE_OK) {
         peer_get_link(b->peer, &b->link);
     } else {
@@ -298,7 +323,11 @@ int main(int count, char **arguments)
     command c = {.group_count = 0};
     int code = read_command(&c, count, arguments);
     if (code < 0) {
-        bench b = {.quick = c.quick, .kernel = c.kernel, .data = c.data};
+        bench b = {.quick = c.quick,
+                   .processor_time = c.processor_time,
+                   .bindings = c.bindings,
+                   .kernel = c.kernel,
+                   .data = c.data};
         vy_arena_init(&b.arena, NULL);
         code = run(&b, &c);
         bench_cuda_stop(&b.cuda);

@@ -1,6 +1,8 @@
 /* Taking samples: series of a case in turns, medians and spread, costs by the device's counters. */
 #include "tools/vyre-bench/bench.h"
 
+#include "tools/common/system.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,11 @@ uint64_t bench_now_ns(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bench_work_ns(const bench *b)
+{
+    return b->processor_time ? vy_other_threads_ns() : bench_now_ns();
 }
 
 /* ---- Cases ----------------------------------------------------------------------------------- */

@@ -21,15 +21,18 @@ bool bench_is_on_cpu(const bench *b)
 vyre_result bench_program_create(vyre_device *device, const char *text, bench_program *out,
                                  vyre_diag *diag)
 {
-    return bench_program_create_as(device, text, true, out, diag);
+    return bench_program_create_as(device, text, true, VYRE_BINDINGS_AUTO, out, diag);
 }
 
 vyre_result bench_program_create_as(vyre_device *device, const char *text, bool can_join,
-                                    bench_program *out, vyre_diag *diag)
+                                    vyre_binding_mode bindings, bench_program *out, vyre_diag *diag)
 {
     vyre_program *program = NULL;
     vyre_kernel_params params;
+    vyre_pipeline_params made;
     memset(out, 0, sizeof *out);
+    vyre_pipeline_params_init(&made);
+    made.bindings = bindings;
     vyre_device_kernel_params(device, &params);
     if (!can_join) {
         params.aggregate = 0;
@@ -40,7 +43,7 @@ vyre_result bench_program_create_as(vyre_device *device, const char *text, bool 
         result = vyre_kernel_compile(program, &params, &out->kernel, diag);
     }
     if (result == VYRE_OK) {
-        result = vyre_pipeline_create(device, out->kernel, NULL, &out->pipeline, diag);
+        result = vyre_pipeline_create(device, out->kernel, &made, &out->pipeline, diag);
     }
     vyre_program_destroy(&program);
     if (result != VYRE_OK) {

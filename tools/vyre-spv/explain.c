@@ -87,7 +87,8 @@ static const char *const constants[] = {
     "f64 sqrt is the device's own",
     "f64 fma is the device's own",
     "the driver drops additions of zero, which -0 does not bear",
-    "the driver must not know what lies in the parameter block"};
+    "the driver must not know what lies in the parameter block",
+    "a workgroup runs on one thread: barriers need no order of memory"};
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 

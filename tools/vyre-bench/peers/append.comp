@@ -1,11 +1,11 @@
 // Keeps the odd elements of x in any order and counts them: one atomic for a subgroup, whose elements
-// that stay lie side by side. push.count: invocations.
+// that stay lie side by side; or one for each, as the program is written. push.count: invocations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "common.glsl"
 
-layout(constant_id = 0) const uint KIND = 0; // a word; 1: four words; 2: four times four
+layout(constant_id = 0) const uint KIND = 0; // a word; 1: four; 2: four times four; 3: an atomic each
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(set = 0, binding = 0) readonly buffer X4 { uvec4 x4[]; };
 layout(set = 0, binding = 1) writeonly buffer Y { uint y[]; };
@@ -60,6 +60,14 @@ void main()
         uvec4 v = is_inside ? x4[i] : uvec4(0);
         uint to = take(kept_of_four(v));
         put_four(v, to);
+    } else if (KIND == 3) {
+        uint v = i < x.length() ? x[i] : 0;
+        if (is_inside && (v & 1) == 1) {
+            uint to = atomicAdd(count[0], 1);
+            if (to < y.length()) {
+                y[to] = v;
+            }
+        }
     } else {
         // As far apart as there are invocations.
         uvec4 v[4];

@@ -1,10 +1,10 @@
 // The values of a sparse matrix, each times the element of x that it meets; one or four an
-// invocation. push.count: invocations.
+// invocation; or one with each access checked, as the library does. push.count: invocations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
-layout(constant_id = 0) const uint KIND = 0; // 1: four
+layout(constant_id = 0) const uint KIND = 0; // 1: four; 2: one, checked
 layout(set = 0, binding = 0) readonly buffer Column { uint column[]; };
 layout(set = 0, binding = 1) readonly buffer Value { float value[]; };
 layout(set = 0, binding = 2) readonly buffer X { float x[]; };
@@ -21,6 +21,13 @@ void main()
     }
     if (KIND == 0) {
         y[i] = value[i] * x[column[i]];
+    } else if (KIND == 2) {
+        uint c = i < column.length() ? column[i] : 0;
+        float v = i < value.length() ? value[i] : 0.0;
+        float element = c < x.length() ? x[c] : 0.0;
+        if (i < y.length()) {
+            y[i] = v * element;
+        }
     } else {
         uvec4 c = column4[i];
         y4[i] = value4[i] * vec4(x[c.x], x[c.y], x[c.z], x[c.w]);
