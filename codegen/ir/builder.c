@@ -205,7 +205,8 @@ fail:
 /* glibc gives the memory of a program and its kernel back to the system, to be asked for again page
  * by page by the next ones, unless a block of at least half of it was freed before. Such a block
  * costs address space: nobody writes to what is not used of it. */
-#define KEPT_SIZE     80u /* bytes for one of the text */
+#define KEPT_SIZE     80u                 /* bytes for one of the text */
+#define MIN_KEPT_SIZE ((size_t)136 << 10) /* less is none of the blocks that count */
 #define MAX_KEPT_SIZE ((size_t)30 << 20)
 
 /* Tables that grow leave what they were before in the arena. Bytes for one entry, and entries at
@@ -218,8 +219,8 @@ void vy_builder_expect(vyre_builder *b, size_t text_size)
     stmts = stmts < 1u << 14 ? stmts : 1u << 14;
     vars = vars < 1u << 14 ? vars : 1u << 14;
     if (vy_allocator_is_default(&p->arena.allocator)) {
-        vy_arena_expect(&p->arena, text_size < MAX_KEPT_SIZE / KEPT_SIZE ? text_size * KEPT_SIZE
-                                                                         : MAX_KEPT_SIZE);
+        size_t kept = text_size < MAX_KEPT_SIZE / KEPT_SIZE ? text_size * KEPT_SIZE : MAX_KEPT_SIZE;
+        vy_arena_expect(&p->arena, kept < MIN_KEPT_SIZE ? MIN_KEPT_SIZE : kept);
     }
     (void)vy_vec_reserve(&p->arena, &p->exprs, (uint32_t)exprs);
     (void)vy_vec_reserve(&p->arena, &p->stmts, (uint32_t)stmts);

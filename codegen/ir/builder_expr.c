@@ -9,7 +9,7 @@
 /* ---- The pool -------------------------------------------------------------------------------- */
 
 /* A node of zeros to be filled in, the last of the pool; NULL after an error. */
-static vy_node *new_node(vyre_builder *b)
+static inline vy_node *new_node(vyre_builder *b)
 {
     if (b->pool.count >= VYRE_MAX_OPERATIONS || b->program->exprs.count >= VYRE_MAX_OPERATIONS) {
         vy_builder_fail(b, VYRE_ERROR_INVALID_PROGRAM, b->at,
@@ -306,7 +306,7 @@ vyre_expr vyre_build_int(vyre_builder *b, uint64_t value)
     return literal(b, VYRE_TYPE_INT, value);
 }
 
-static vyre_expr leaf(vyre_builder *b, vyre_op op, vyre_type type, uint32_t ref)
+static inline vyre_expr leaf(vyre_builder *b, vyre_op op, vyre_type type, uint32_t ref)
 {
     if (vy_builder_stopped(b)) {
         return (vyre_expr){0};
@@ -355,7 +355,14 @@ vyre_expr vyre_build_param_value(vyre_builder *b, vyre_ref param)
 
 vyre_expr vyre_build_variable(vyre_builder *b, vyre_ref variable)
 {
-    uint32_t index = vy_builder_stopped(b) ? 0 : vy_builder_ref(b, variable, VY_REF_VARIABLE);
+    if (vy_builder_stopped(b)) {
+        return (vyre_expr){0};
+    }
+    uint32_t index = variable.id & VY_REF_INDEX_MASK;
+    if (variable.id >> VY_REF_SHIFT != VY_REF_VARIABLE || !index ||
+        index >= b->program->vars.count) {
+        index = vy_builder_ref(b, variable, VY_REF_VARIABLE); /* says what is wrong */
+    }
     if (!index) {
         return (vyre_expr){0};
     }

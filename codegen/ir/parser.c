@@ -45,12 +45,6 @@ vy_found vy_parser_found(const vy_parser *p)
 
 /* ---- Tokens ---------------------------------------------------------------------------------- */
 
-void vy_parser_advance(vy_parser *p)
-{
-    vy_lexer_next(&p->lexer, &p->token);
-    (void)vy_parser_stopped(p);
-}
-
 bool vy_parser_take(vy_parser *p, vy_token_kind kind)
 {
     if (p->token.kind != kind || kind == VY_TOKEN_END) {

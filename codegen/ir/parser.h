@@ -94,7 +94,11 @@ typedef struct vy_found {
     char text[64];
 } vy_found;
 vy_found vy_parser_found(const vy_parser *p);
-void vy_parser_advance(vy_parser *p);
+static inline void vy_parser_advance(vy_parser *p)
+{
+    vy_lexer_next(&p->lexer, &p->token);
+    (void)vy_parser_stopped(p);
+}
 static inline bool vy_parser_is(const vy_parser *p, vy_token_kind kind)
 {
     return p->token.kind == kind;

@@ -430,8 +430,8 @@ static void check_suffix(vy_parser *p)
     }
 }
 
-/* ".xy" behind a value. */
-static vyre_expr parse_swizzles(vy_parser *p, vyre_expr value)
+/* ".xy" behind a value, as often as there is one. */
+static VY_SELDOM vyre_expr parse_these_swizzles(vy_parser *p, vyre_expr value)
 {
     while (vy_parser_is(p, VY_TOKEN_DOT) && !p->lexer.failed) {
         vy_loc loc = p->token.loc;
@@ -449,6 +449,11 @@ static vyre_expr parse_swizzles(vy_parser *p, vyre_expr value)
         value = vyre_build_swizzle(p->builder, value, components);
     }
     return value;
+}
+
+static inline vyre_expr parse_swizzles(vy_parser *p, vyre_expr value)
+{
+    return vy_parser_is(p, VY_TOKEN_DOT) ? parse_these_swizzles(p, value) : value;
 }
 
 static vyre_expr parse_operand(vy_parser *p)

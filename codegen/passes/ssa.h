@@ -190,9 +190,9 @@ typedef struct vy_pass_context {
 } vy_pass_context;
 
 typedef struct vy_pass {
-    bool is_needed; /* for what the language promises, not for speed alone */
-    const char *name;                                         /* "fold" */
-    const char *summary;                                      /* one line for --help */
+    bool is_needed;      /* for what the language promises, not for speed alone */
+    const char *name;    /* "fold" */
+    const char *summary; /* one line for --help */
     bool (*run)(vy_ssa *ssa, const vy_pass_context *context); /* false: out of memory */
 } vy_pass;
 

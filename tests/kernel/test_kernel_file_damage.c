@@ -276,7 +276,7 @@ static void test_kernel_load_refuses_other_files(void **state)
     expect_load_error(file, VYRE_ERROR_IO, "is of version 6, and this library reads version 5");
     drop_bytes(&file);
     expect_load_error((bytes){(unsigned char *)"program p", 9}, VYRE_ERROR_IO, "no kernel file");
-    expect_load_error((bytes){(unsigned char *)"VYRK\4\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
+    expect_load_error((bytes){(unsigned char *)"VYRK\5\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"
                                                "12345678",
                               24},
                       VYRE_ERROR_IO, "its end is missing");

@@ -557,7 +557,7 @@ static void test_spv_writes_kernel_files(void **state)
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "-o", "twice.vyk", NULL), 0);
     char *file = get_file("twice.vyk", &size);
     assert_non_null(file);
-    assert_memory_equal(file, "VYRK\4\0\0\0", 8);
+    assert_memory_equal(file, "VYRK\5\0\0\0", 8);
     /* The same bytes from the same program, whether as text, on standard output or as kernel. */
     assert_int_equal(run_tool("vyre-spv", "twice.vyre", "--format", "kernel", NULL), 0);
     char *again = get_file("out", &again_size);
