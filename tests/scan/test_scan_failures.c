@@ -18,6 +18,7 @@ static void test_hits_come_in_parts_where_memory_is_short(void **state)
     vyre_device_params_init(&params);
     params.get_instance_proc_addr = layer_entry();
     params.memory_limit = 12 << 20;
+    layer.heaps = LAYER_HEAPS_UNIFIED; /* nowhere else to go */
     vyre_device *device = engine_open_with(&params);
     vyre_scan_batch_params batch_params;
     vyre_scan_batch_params_init(&batch_params);
@@ -44,6 +45,7 @@ static void test_batches_beyond_the_memory_are_refused(void **state)
     vyre_device_params_init(&params);
     params.get_instance_proc_addr = layer_entry();
     params.memory_limit = 12 << 20;
+    layer.heaps = LAYER_HEAPS_UNIFIED; /* nowhere else to go */
     vyre_device *device = engine_open_with(&params);
     vyre_scan_batch_params batch_params;
     vyre_scan_batch *batch = NULL;
