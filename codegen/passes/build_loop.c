@@ -252,15 +252,12 @@ void vy_build_while(vy_ssa_builder *b, uint32_t index)
 
 typedef struct for_plan {
     vyre_type type;
-    uint32_t first, to, step;
-    uint32_t left; /* what is left when the loop begins; 0: the index is compared with `to` */
-    uint32_t less; /* u32: what a trip takes of it, or all where that is less */
+    uint32_t first, to, step, trips; /* trips 0: the index is compared with `to` */
 } for_plan;
 
-/* What is left of a loop, counted in u32, where the difference of two i32 fits: 0 where from >= to;
- * else trips, (to - from - 1) / step + 1, where the step is a literal; else the way, to - from,
- * which asks for no division. */
-static void count_down(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *plan, uint32_t from)
+/* How often a loop runs: 0 where from >= to, else (to - from - 1) / step + 1, counted in u32, where
+ * the difference of two i32 fits. */
+static uint32_t count_trips(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *plan, uint32_t from)
 {
     vy_loc loc = stmt->loc;
     bool is_signed = plan->type == VYRE_TYPE_I32;
@@ -288,17 +285,16 @@ static void count_down(vy_ssa_builder *b, const vy_stmt *stmt, for_plan *plan, u
                                         .loc = loc});
         plan->step = is_signed ? vy_build_op1(b, VYRE_OP_BITCAST, VYRE_TYPE_I32, step, loc) : step;
     }
-    uint32_t left = distance;
-    plan->less = step;
-    if (b->ssa->ins.data[step].op == VYRE_OP_LITERAL && step != one) {
-        left = vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, left, one, loc);
-        left = vy_build_op2(b, VYRE_OP_DIV, VYRE_TYPE_U32, left, step, loc);
-        left = vy_build_op2(b, VYRE_OP_ADD, VYRE_TYPE_U32, left, one, loc);
-        plan->less = one;
+    uint32_t trips = distance;
+    if (step != one) {
+        trips = vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, trips, one, loc);
+        trips = vy_build_op2(b, VYRE_OP_DIV, VYRE_TYPE_U32, trips, step, loc);
+        trips = vy_build_op2(b, VYRE_OP_ADD, VYRE_TYPE_U32, trips, one, loc);
     }
-    plan->left = vy_build_ins(
-        b, (vy_ins){
-               .op = VYRE_OP_SELECT, .type = VYRE_TYPE_U32, .arg = {runs, left, zero}, .loc = loc});
+    return vy_build_ins(b, (vy_ins){.op = VYRE_OP_SELECT,
+                                    .type = VYRE_TYPE_U32,
+                                    .arg = {runs, trips, zero},
+                                    .loc = loc});
 }
 
 /* What the host would evaluate no driver knows, as it knows no pushed index: Mesa 25.0.7 was seen
@@ -324,21 +320,12 @@ static for_plan plan_for(vy_ssa_builder *b, const vy_stmt *stmt, bool is_hidden)
     plan.step = stmt->z.root ? vy_build_range(b, stmt->z) : one;
     plan.first = from;
     if (stmt->down || plan.step != one) {
-        count_down(b, stmt, &plan, from);
+        plan.trips = count_trips(b, stmt, &plan, from);
     }
     if (stmt->down) {
         plan.first = vy_build_op2(b, VYRE_OP_SUB, plan.type, plan.to, one, stmt->loc);
     }
     return plan;
-}
-
-static uint32_t take_trip(vy_ssa_builder *b, const for_plan *plan, uint32_t left, vy_loc loc)
-{
-    uint32_t less = plan->less;
-    if (b->ssa->ins.data[less].op != VYRE_OP_LITERAL) {
-        less = vy_build_op2(b, VYRE_OP_MIN, VYRE_TYPE_U32, left, less, loc);
-    }
-    return vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, left, less, loc);
 }
 
 void vy_build_for(vy_ssa_builder *b, uint32_t index)
@@ -348,7 +335,7 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
     uint32_t steps = b->host_steps;
     b->host_steps = 0;
     for_plan plan = plan_for(b, stmt, steps != 0);
-    uint32_t before = b->block, left = 0;
+    uint32_t before = b->block, trips = 0;
     if (!before) {
         return;
     }
@@ -357,15 +344,16 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
         return;
     }
     uint32_t at = vy_build_header_phi(b, loop, before, plan.type, plan.first, name);
-    if (plan.left) {
-        left = vy_build_header_phi(b, loop, before, VYRE_TYPE_U32, plan.left, NULL);
+    if (plan.trips) {
+        trips = vy_build_header_phi(b, loop, before, VYRE_TYPE_U32, plan.trips, NULL);
     }
     uint32_t test = vy_build_block(b, stmt->loc), body = vy_build_block(b, stmt->loc);
     vy_build_jump(b, test);
     vy_build_place(b, test);
     uint32_t zero = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, 0);
-    uint32_t cond = plan.left ? vy_build_op2(b, VYRE_OP_NE, VYRE_TYPE_BOOL, left, zero, stmt->loc)
-                              : vy_build_op2(b, VYRE_OP_LT, VYRE_TYPE_BOOL, at, plan.to, stmt->loc);
+    uint32_t cond = plan.trips
+                        ? vy_build_op2(b, VYRE_OP_NE, VYRE_TYPE_BOOL, trips, zero, stmt->loc)
+                        : vy_build_op2(b, VYRE_OP_LT, VYRE_TYPE_BOOL, at, plan.to, stmt->loc);
     vy_build_loop_edge(b, loop, &loop->breaks);
     vy_build_branch(b, cond, body, loop->merge, 0);
     vy_build_place(b, body);
@@ -376,15 +364,17 @@ void vy_build_for(vy_ssa_builder *b, uint32_t index)
         vy_build_list(b, stmt->body);
     }
     if (vy_build_loop_continue(b, loop)) {
+        uint32_t one = vy_ssa_literal(b->ssa, VYRE_TYPE_U32, 1);
         vy_build_close_phi(b, at,
                            vy_build_op2(b, stmt->down ? VYRE_OP_SUB : VYRE_OP_ADD, plan.type, at,
                                         plan.step, stmt->end_loc));
-        if (left) {
-            vy_build_close_phi(b, left, take_trip(b, &plan, left, stmt->end_loc));
+        if (trips) {
+            vy_build_close_phi(
+                b, trips, vy_build_op2(b, VYRE_OP_SUB, VYRE_TYPE_U32, trips, one, stmt->end_loc));
         }
     } else if (!vy_build_stopped(b)) {
         vy_build_close_phi(b, at, at);
-        vy_build_close_phi(b, left, left);
+        vy_build_close_phi(b, trips, trips);
     }
     vy_build_loop_end(b, loop);
     leave_again(b, index);

@@ -503,7 +503,7 @@ void vy_ranges_assume(vy_ranges *r, uint32_t condition, bool holds)
     assume(r, condition, holds, MAX_CONDITIONS);
 }
 
-/* ---- Loops that count what is left ----------------------------------------------------------- */
+/* ---- Loops that count their trips ------------------------------------------------------------ */
 
 /* The two edges of a header's phi: from before the loop, from its end. */
 static bool edges_of(const vy_ranges *r, const vy_ins *phi, uint32_t *first, uint32_t *next)
@@ -532,13 +532,12 @@ static bool same_bits(const vy_ranges *r, uint32_t a, uint32_t b)
     return a == b || (x->op == VYRE_OP_LITERAL && y->op == VYRE_OP_LITERAL && x->bits == y->bits);
 }
 
-/* left = select(from < to, ceil((to - from) / step), 0), or without a division where `less`, as
- * build_loop.c writes it: which from, to. The sum and the difference below are exact where from <
- * to. */
-static bool match_left(const vy_ranges *r, uint32_t left, uint32_t step, uint32_t less,
-                       uint32_t *from, uint32_t *to)
+/* trips = select(from < to, ceil((to - from) / step), 0), as build_loop.c writes it: which from,
+ * to. The sum and the difference below are exact where from < to. */
+static bool match_trips(const vy_ranges *r, uint32_t trips, uint32_t step, uint32_t *from,
+                        uint32_t *to)
 {
-    const vy_ins *select = vy_ranges_get(r, left);
+    const vy_ins *select = vy_ranges_get(r, trips);
     if (select->op != VYRE_OP_SELECT || vy_type_is_signed((vyre_type)select->type) ||
         !is_literal(r, select->arg[2], 0)) {
         return false;
@@ -550,18 +549,18 @@ static bool match_left(const vy_ranges *r, uint32_t left, uint32_t step, uint32_
     }
     *from = runs->arg[0];
     *to = runs->arg[1];
-    if (!less && !is_literal(r, past_bitcast(r, step), 1)) {
+    if (!is_literal(r, past_bitcast(r, step), 1)) {
         const vy_ins *sum = vy_ranges_get(r, distance);
         const vy_ins *quotient = vy_ranges_get(r, sum->arg[0]);
         if (sum->op != VYRE_OP_ADD || !is_literal(r, sum->arg[1], 1) ||
             quotient->op != VYRE_OP_DIV || !same_bits(r, quotient->arg[1], step)) {
             return false;
         }
-        const vy_ins *last = vy_ranges_get(r, quotient->arg[0]);
-        if (last->op != VYRE_OP_SUB || !is_literal(r, last->arg[1], 1)) {
+        const vy_ins *less = vy_ranges_get(r, quotient->arg[0]);
+        if (less->op != VYRE_OP_SUB || !is_literal(r, less->arg[1], 1)) {
             return false;
         }
-        distance = last->arg[0];
+        distance = less->arg[0];
     }
     distance = past_bitcast(r, distance);
     const vy_ins *difference = vy_ranges_get(r, distance);
@@ -599,9 +598,7 @@ static void assume_steps(vy_ranges *r, uint32_t index, uint32_t first, uint32_t 
     vy_ranges_narrow(r, index, &by);
 }
 
-/* `left`: when the loop begins. `less`: what a trip takes of it, 0: one. In the first case `to` is
- * the index and what is left (or the index is below `from` and that), until less than a step is. */
-static void assume_index(vy_ranges *r, uint32_t index, uint32_t left, uint32_t less)
+static void assume_index(vy_ranges *r, uint32_t index, uint32_t trips)
 {
     uint32_t first, next, from, to;
     const vy_ins *phi = vy_ranges_get(r, index);
@@ -614,14 +611,11 @@ static void assume_index(vy_ranges *r, uint32_t index, uint32_t left, uint32_t l
         return;
     }
     uint32_t step = move->arg[1];
-    if (less && !same_bits(r, less, step)) {
-        return;
-    }
-    if (!less && vy_ranges_get(r, step)->op == VYRE_OP_LITERAL) {
-        assume_steps(r, index, first, step, down, r->known[left].umax);
+    if (vy_ranges_get(r, step)->op == VYRE_OP_LITERAL) {
+        assume_steps(r, index, first, step, down, r->known[trips].umax);
     }
     bool is_signed = vy_type_is_signed((vyre_type)phi->type);
-    if (match_left(r, left, step, less, &from, &to) && starts_there(r, first, down, from, to) &&
+    if (match_trips(r, trips, step, &from, &to) && starts_there(r, first, down, from, to) &&
         vy_ranges_get(r, from)->type == phi->type) {
         assume_order(r, from, index, false, is_signed);
         assume_order(r, index, to, true, is_signed);
@@ -643,15 +637,8 @@ void vy_ranges_assume_trips(vy_ranges *r, uint32_t condition, uint32_t body)
     if (left->block != header || !edges_of(r, left, &first, &next)) {
         return;
     }
-    const vy_ins *rest = vy_ranges_get(r, next);
-    const vy_ins *least = vy_ranges_get(r, rest->arg[1]);
-    if (rest->op != VYRE_OP_SUB || rest->arg[0] != ins->arg[0]) {
-        return;
-    }
-    bool is_one = is_literal(r, rest->arg[1], 1);
-    bool is_least = least->op == VYRE_OP_MIN && least->arg[0] == ins->arg[0] &&
-                    !vy_type_is_signed((vyre_type)least->type);
-    if (!is_one && !is_least) {
+    const vy_ins *less = vy_ranges_get(r, next);
+    if (less->op != VYRE_OP_SUB || less->arg[0] != ins->arg[0] || !is_literal(r, less->arg[1], 1)) {
         return;
     }
     for (uint32_t i = r->ssa->blocks.data[header].first; i; i = r->ssa->ins.data[i].next) {
@@ -659,7 +646,7 @@ void vy_ranges_assume_trips(vy_ranges *r, uint32_t condition, uint32_t body)
             break;
         }
         if (i != ins->arg[0]) {
-            assume_index(r, i, first, is_one ? 0 : least->arg[1]);
+            assume_index(r, i, first);
         }
     }
 }
