@@ -35,8 +35,9 @@ typedef struct vy_device_options {
     vyre_validation validation; /* at least ON where printf statements print */
     bool prints;
     vyre_log_level log_level;
-    uint32_t debug;        /* VYRE_DEBUG_* */
-    const char *cache_dir; /* the parameters' or the environment's; NULL: none */
+    uint32_t debug;             /* VYRE_DEBUG_* */
+    vyre_binding_mode bindings; /* what AUTO is; AUTO: by the device */
+    const char *cache_dir;      /* the parameters' or the environment's; NULL: none */
 } vy_device_options;
 
 struct vyre_device {
@@ -54,6 +55,7 @@ struct vyre_device {
     bool owns_instance, owns_device;
     bool has_names; /* VK_EXT_debug_utils is enabled */
     vyre_validation validation;
+    vyre_binding_mode bindings; /* as in the options */
     uint32_t debug;
     uint32_t api_version; /* the instance's */
     vy_snapshot snapshot;
@@ -151,6 +153,8 @@ bool vy_device_query_fault(vyre_device *device, char *out, size_t size);
 /* info.c: which coarse words are taken: VY_WAY_JOINED where they are joined within subgroups,
  * VY_WAY_LONG on processors. */
 uint32_t vy_device_coarse_ways(const vyre_device *device);
+/* info.c: whether VYRE_BINDINGS_AUTO takes addresses where it has the choice. */
+bool vy_device_prefers_addresses(const vyre_device *device);
 bool vy_device_joins_coarse(const vyre_device *device);
 vyre_result vy_invalid(vyre_diag *diag, const char *format, ...) VY_PRINTF(2, 3);
 

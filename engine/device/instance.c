@@ -29,6 +29,14 @@ static bool read_prints(void)
     return text && text[0] && !is_word(text, "0");
 }
 
+static vyre_binding_mode read_bindings(void)
+{
+    const char *text = getenv("VYRE_BINDINGS");
+    return is_word(text, "address")      ? VYRE_BINDINGS_ADDRESS
+           : is_word(text, "descriptor") ? VYRE_BINDINGS_DESCRIPTOR
+                                         : VYRE_BINDINGS_AUTO;
+}
+
 static vyre_log_level read_level(void)
 {
     const char *text = getenv("VYRE_LOG");
@@ -67,6 +75,7 @@ void vy_device_options_read(const vyre_device_params *params, vy_device_options 
 {
     *out = (vy_device_options){.validation = params->validation,
                                .log_level = params->log_level,
+                               .bindings = read_bindings(),
                                .debug = params->debug | read_debug()};
     /* An empty name says that there is to be none, whatever the environment says. */
     const char *dir = params->cache_dir ? params->cache_dir : getenv("VYRE_CACHE_DIR");

@@ -69,7 +69,8 @@ typedef void (*vyre_vulkan_entry)(void);
 /* Zero is the default everywhere. Where a field is at its default, the environment is read once, by
  * vyre_device_create: VYRE_DEVICE (name), VYRE_VALIDATE (0, 1 or gpu), VYRE_LOG (error, warning,
  * info, debug), VYRE_DEBUG (a list of serialize, trace, labels, breadcrumbs), VYRE_CACHE_DIR
- * (cache_dir), VYRE_PRINTF (0 or 1: prints). */
+ * (cache_dir), VYRE_PRINTF (0 or 1: prints), VYRE_BINDINGS (address or descriptor: what
+ * VYRE_BINDINGS_AUTO prefers). */
 typedef struct vyre_device_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;

@@ -15,7 +15,8 @@ typedef struct vyre_pipeline vyre_pipeline;
 
 /* How kernels reach their buffers. Results are the same. */
 typedef enum vyre_binding_mode {
-    VYRE_BINDINGS_AUTO,      /* addresses where the device and every buffer bound allow it */
+    VYRE_BINDINGS_AUTO,      /* addresses where the device and every buffer bound allow it, but
+                                descriptors on processors, which they are faster on */
     VYRE_BINDINGS_ADDRESS,   /* always; otherwise UNSUPPORTED_FEATURE */
     VYRE_BINDINGS_DESCRIPTOR /* for debugging: validation layers see every access */
 } vyre_binding_mode;
@@ -101,8 +102,8 @@ typedef enum vyre_strategy {
 } vyre_strategy;
 
 /* Whether an invocation does several elements that stand side by side, by accesses of up to 16
- * bytes, where the program cannot tell, or accesses its own neighbours so. Results are the same; old
- * values of atomics are those of some order of the elements, as ever. */
+ * bytes, where the program cannot tell, or accesses its own neighbours so. Results are the same;
+ * old values of atomics are those of some order of the elements, as ever. */
 typedef enum vyre_coarsening {
     VYRE_COARSENING_AUTO,  /* where the grid is large enough to gain by it */
     VYRE_COARSENING_NEVER, /* for measurements */

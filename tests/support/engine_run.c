@@ -35,6 +35,12 @@ static void print_log(void *user, const vyre_log_message *message)
     print_message("%s: %s\n", message->id, message->text);
 }
 
+/* As on GPUs, also where they run on a processor: it is the way that more can go wrong on. */
+__attribute__((constructor)) static void prefer_addresses(void)
+{
+    setenv("VYRE_BINDINGS", "address", 0);
+}
+
 vyre_device *engine_open(int validate)
 {
     vyre_device_params params;

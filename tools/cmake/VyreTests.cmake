@@ -28,6 +28,10 @@ if(VYRE_TEST_DIRS)
     set(vyre_test_dirs ${VYRE_TEST_DIRS})
 endif()
 
+# As on GPUs, also where they run on a processor: it is the way that more can go wrong on.
+set(vyre_test_environment
+    "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache;VYRE_BINDINGS=address")
+
 add_custom_target(vyre_tests)
 
 function(vyre_test_target target)
@@ -101,7 +105,7 @@ foreach(dir IN LISTS vyre_test_dirs)
         endif()
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
         set_tests_properties(${name} PROPERTIES LABELS ${dir} TIMEOUT ${seconds}
-            ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+            ENVIRONMENT "${vyre_test_environment}")
         if(";${vyre_test_costs};" MATCHES ";${name}=([0-9]+);")
             set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
         endif()
@@ -172,7 +176,7 @@ if(vyre_have_library AND "engine" IN_LIST vyre_test_dirs)
     add_test(NAME test_vma_adapter COMMAND test_vma_adapter
         WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(test_vma_adapter PROPERTIES LABELS engine TIMEOUT 1500
-        ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+        ENVIRONMENT "${vyre_test_environment}")
 endif()
 
 # Each public header compiles alone, as C11 and as C++17. They come with nothing defined by us.
@@ -302,7 +306,7 @@ if(VYRE_BUILD_EXAMPLES AND vyre_have_library AND NOT VYRE_TEST_DIRS AND NOT VYRE
                 -DGENERATOR=${CMAKE_GENERATOR} -DMAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
                 -P ${PROJECT_SOURCE_DIR}/tools/cmake/test-example.cmake)
         set_tests_properties(example-${name} PROPERTIES LABELS examples TIMEOUT 300
-            ENVIRONMENT "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa-cache")
+            ENVIRONMENT "${vyre_test_environment}")
         if(name STREQUAL "install")
             set_tests_properties(example-${name} PROPERTIES FIXTURES_SETUP vyre-installed)
         else()
