@@ -52,8 +52,8 @@ static const vy_option own_options[] = {
     {"--strategy", OPTION_STRATEGY, "auto|replay|workgroup|persistent",
      "how the device runs the segments"},
     {"--interface", OPTION_INTERFACE, "auto|descriptor|address",
-     "how shaders reach their buffers (default: by address where the device\n"
-     "can, and by descriptor under validation)"},
+     "how shaders reach their buffers (default: by address on GPUs that\n"
+     "can, by descriptor on processors and under validation)"},
     VY_HEADING("Is it right"),
     {"--check", OPTION_CHECK, NULL,
      "run on both and compare every element of every output, the passes,\n"
