@@ -1,5 +1,6 @@
 /* Dispatches beside a renderer's own work: its semaphores, its buffers and whose queue family they
  * are of. */
+#include "engine/device/device.h"
 #include "tests/engine/renderer.h"
 #include "tests/support/engine_fixture.h"
 
@@ -439,6 +440,7 @@ static void test_imports_go_by_address_where_they_have_one(void **state)
         RENDERER_USAGE | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, RENDERER_USAGE,
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
     static const char *const ways[] = {"address", "push descriptor", "address"};
+    device->bindings = VYRE_BINDINGS_ADDRESS; /* where AUTO has the choice: as on GPUs */
     engine_program p = renderer_build(device,
                                       "program both\nworkgroup 64\ngrid over a\n"
                                       "inout a : u32[]\nout b : u32[len(a)]\n"
