@@ -266,7 +266,14 @@ bool vy_job_exceeds_chains(const vy_job *job, uint32_t binding_count)
     return exceeds;
 }
 
-/* Addresses where they are asked for, or preferred and can be had; descriptors otherwise. */
+/* Workgroups that stay go by address alone. */
+static bool wants_addresses(const vyre_pipeline *p, const vy_job *job)
+{
+    return p->bindings == VYRE_BINDINGS_AUTO && (vy_device_prefers_addresses(p->device) ||
+                                                 job->params->strategy == VYRE_STRATEGY_PERSISTENT);
+}
+
+/* Addresses where they are asked for, or wanted and can be had; descriptors otherwise. */
 static vyre_result choose_binder(const vyre_pipeline *p, vy_job *job, vyre_diag *diag)
 {
     const vy_binder *address = p->binders[VYRE_INTERFACE_ADDRESS];
@@ -275,8 +282,7 @@ static vyre_result choose_binder(const vyre_pipeline *p, vy_job *job, vyre_diag 
         return address->check(p, job, diag);
     }
     job->binder = p->binders[VYRE_INTERFACE_DESCRIPTOR];
-    if (address && p->bindings == VYRE_BINDINGS_AUTO && vy_device_prefers_addresses(p->device) &&
-        address->check(p, job, NULL) == VYRE_OK) {
+    if (address && wants_addresses(p, job) && address->check(p, job, NULL) == VYRE_OK) {
         job->binder = address;
     }
     return VYRE_OK;

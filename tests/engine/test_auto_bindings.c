@@ -62,11 +62,40 @@ static void test_auto_is_by_the_device_and_the_environment(void **state)
     }
 }
 
+/* Workgroups that stay go by address alone: so they do where nobody says anything else. */
+static void test_workgroups_that_stay_have_addresses(void **state)
+{
+    (void)state;
+    NEED_DEVICE();
+    unsetenv("VYRE_BINDINGS");
+    vyre_device *device = engine_open(0);
+    vyre_device_info info;
+    vyre_device_get_info(device, &info);
+    engine_program p = engine_build(device, "program p\nworkgroup 64\ninout y : u32[]\n"
+                                            "kernel { y[gid.x] = y[gid.x] + 1\ngrid_sync\n"
+                                            "y[gid.x] = y[gid.x] * 2 }\n");
+    uint32_t y[64] = {5};
+    const vyre_binding binding = engine_host_inout(y, 64);
+    vyre_dispatch_params dispatch = engine_params(&binding, 1);
+    memset(dispatch.elements, 0, sizeof dispatch.elements);
+    dispatch.groups[0] = dispatch.groups[1] = dispatch.groups[2] = 1;
+    dispatch.strategy = VYRE_STRATEGY_PERSISTENT;
+    if (info.has_addresses) {
+        vyre_report report = must_dispatch(&p, &dispatch);
+        assert_string_equal(report.bindings, "address");
+        assert_int_equal(y[0], 12);
+    }
+    engine_release(&p);
+    engine_close(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_auto_is_by_the_device_and_the_environment,
                                         engine_reset, engine_nothing_alive),
+        cmocka_unit_test_setup_teardown(test_workgroups_that_stay_have_addresses, engine_reset,
+                                        engine_nothing_alive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

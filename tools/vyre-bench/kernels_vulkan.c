@@ -83,7 +83,6 @@ static uint32_t variants_of(bench_kernel_id id)
         return 2;
     case BENCH_KERNEL_PRODUCTS:
     case BENCH_KERNEL_PRODUCTS_BAND:
-        return 3;
     case BENCH_KERNEL_APPEND:
         return 4;
     default:
@@ -130,8 +129,8 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
     }
     memset(out, 0, sizeof *out);
     *out_name = names[variant];
-    if (bench_kernel_is_products(work->id) && variant == 2) {
-        *out_name = "GLSL, checked";
+    if (bench_kernel_is_products(work->id) && variant > 1) {
+        *out_name = variant == 2 ? "GLSL, checked" : "GLSL, 16 bytes an invocation, checked";
     }
     set_buffers(out, work);
     switch (work->id) {
@@ -171,8 +170,8 @@ bool kernel_recipe_make(const kernel_work *work, uint32_t variant, kernel_recipe
     case BENCH_KERNEL_PRODUCTS_BAND:
         add_step(out, (peer_step){.shader = PEER_SHADER_PRODUCTS,
                                   .kind = variant,
-                                  .groups = groups_of(variant == 1 ? n / 4 : n),
-                                  .count = variant == 1 ? n / 4 : n});
+                                  .groups = groups_of(variant % 2 ? n / 4 : n),
+                                  .count = variant % 2 ? n / 4 : n});
         break;
     case BENCH_KERNEL_MATMUL:
         add_step(out, (peer_step){.shader = PEER_SHADER_MATMUL,
