@@ -81,9 +81,11 @@ static void fill_submit(const vyre_device *device, const vy_batch *batch, uint64
  * signals. Validation layers of 1.4 print the lines of what one call has submitted on a thread of
  * their own, call by call, after they have let go of those that wait for it: so whoever sees the
  * end has all lines. */
-static VkResult submit_printing(vyre_device *device, uint32_t count, const VkSubmitInfo *submits)
+static VkResult submit_printing(vyre_device *device, uint32_t count, const VkSubmitInfo *submits,
+                                uint32_t *out_done)
 {
     VkResult result = VK_SUCCESS;
+    *out_done = 0;
     for (uint32_t b = 0; b < count && result == VK_SUCCESS; b++) {
         VkTimelineSemaphoreSubmitInfo values =
             *(const VkTimelineSemaphoreSubmitInfo *)submits[b].pNext;
@@ -96,6 +98,7 @@ static VkResult submit_printing(vyre_device *device, uint32_t count, const VkSub
             values.signalSemaphoreValueCount = end.signalSemaphoreCount;
             result = device->vk.vkQueueSubmit(device->queue, 1, &end, VK_NULL_HANDLE);
         }
+        *out_done += result == VK_SUCCESS;
     }
     if (result != VK_SUCCESS) { /* of what was begun nobody could see the end */
         (void)device->vk.vkDeviceWaitIdle(device->device);
@@ -123,12 +126,15 @@ vyre_result vy_queue_submit_batches(vyre_device *device, const vy_batch *batches
     for (uint32_t b = 0; b < count; b++) {
         fill_submit(device, &batches[b], value + 1 + b, &infos[b], &submits[b]);
     }
-    VkResult result = device->log.prints
-                          ? submit_printing(device, count, submits)
-                          : device->vk.vkQueueSubmit(device->queue, count, submits, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS) {
-        atomic_store(&device->submitted, value + count);
+    uint32_t done = 0;
+    VkResult result;
+    if (device->log.prints) {
+        result = submit_printing(device, count, submits, &done);
+    } else {
+        result = device->vk.vkQueueSubmit(device->queue, count, submits, VK_NULL_HANDLE);
+        done = result == VK_SUCCESS ? count : 0;
     }
+    atomic_store(&device->submitted, value + done); /* where the timeline goes, whatever failed */
     unlock_queue(device);
     if (result == VK_ERROR_DEVICE_LOST) {
         vy_queue_settle(device);

@@ -16,7 +16,8 @@ typedef struct vyre_pipeline vyre_pipeline;
 /* How kernels reach their buffers. Results are the same. */
 typedef enum vyre_binding_mode {
     VYRE_BINDINGS_AUTO,      /* addresses where the device and every buffer bound allow it, but
-                                descriptors on processors, which they are faster on */
+                                descriptors on processors, which they are faster on; workgroups
+                                that stay have addresses there, too */
     VYRE_BINDINGS_ADDRESS,   /* always; otherwise UNSUPPORTED_FEATURE */
     VYRE_BINDINGS_DESCRIPTOR /* for debugging: validation layers see every access */
 } vyre_binding_mode;

@@ -1,5 +1,6 @@
 /* Lines of printf statements from a device, through the validation layer: the interpreter's, each
  * as often, by the same passes, segments and invocations; results stay what they are. */
+#include "engine/device/device.h"
 #include "tests/support/engine_fixture.h"
 
 #include <setjmp.h>
@@ -441,6 +442,35 @@ static void test_ends_are_signalled_behind_lines(void **state)
     engine_close(&device);
 }
 
+/* Of several batches the first ones may have signalled when a later one fails: then the timeline
+ * goes on from there, and never back. */
+static void test_batches_that_were_done_count_when_one_fails(void **state)
+{
+    (void)state;
+    vyre_device *device = open_printing();
+    NEED_OPEN(device);
+    const vy_batch batches[2] = {{.command_count = 0}, {.command_count = 0}};
+    for (uint32_t n = 1; n <= 4; n++) { /* work and end of each */
+        uint64_t values[2] = {0, 0}, before = atomic_load(&device->submitted);
+        vyre_diag diag;
+        layer.fail_only = "vkQueueSubmit";
+        layer.failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        layer.fail_at = layer_fallible_calls() + n;
+        assert_int_not_equal(vy_queue_submit_batches(device, batches, 2, "test", values, &diag),
+                             VYRE_OK);
+        layer.fail_at = 0;
+        assert_int_equal(atomic_load(&device->submitted), before + (n - 1) / 2);
+        assert_int_equal(vy_queue_submit_batches(device, batches, 2, "test", values, &diag),
+                         VYRE_OK);
+        bool has_blocked = false;
+        assert_int_equal(
+            vy_queue_wait_noting(device, values[1], UINT64_MAX, "test", &has_blocked, &diag),
+            VYRE_OK);
+    }
+    assert_int_equal(vyre_device_validation_failures(device), 0);
+    engine_close(&device);
+}
+
 /* For hosts' own messengers. */
 static void test_messages_become_lines(void **state)
 {
@@ -524,6 +554,7 @@ int main(void)
         PRINTF_TEST(test_strategies_that_cannot_print_are_refused),
         PRINTF_TEST(test_lines_that_do_not_fit_are_told_of),
         PRINTF_TEST(test_ends_are_signalled_behind_lines),
+        PRINTF_TEST(test_batches_that_were_done_count_when_one_fails),
         PRINTF_TEST(test_messages_become_lines),
         PRINTF_TEST(test_the_environment_asks_too),
         PRINTF_TEST(test_the_layer_does_one_of_two_things),
