@@ -56,7 +56,8 @@ void vy_build_phi(vy_ssa_builder *b, uint32_t key, const uint32_t *values, const
     }
     vy_ins phi = {.op = VY_SSA_PHI,
                   .type = (uint8_t)vy_build_key_type(b, key),
-                  .arg = {first, count},
+                  .ref = first,
+                  .bits = count,
                   .name = vy_build_key_name(b, key),
                   .loc = b->ssa->blocks.data[b->block].loc};
     vy_build_assign(b, key, vy_build_ins(b, phi));

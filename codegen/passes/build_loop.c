@@ -15,7 +15,8 @@ uint32_t vy_build_header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t be
     (void)vy_vec_push(b->ssa->arena, &b->ssa->phi_edges, (vy_phi_edge){loop->continue_block, 0});
     vy_ins phi = {.op = VY_SSA_PHI,
                   .type = (uint8_t)type,
-                  .arg = {first, 2},
+                  .ref = first,
+                  .bits = 2,
                   .name = name,
                   .loc = b->ssa->blocks.data[loop->header].loc};
     return vy_build_ins(b, phi);
@@ -24,8 +25,8 @@ uint32_t vy_build_header_phi(vy_ssa_builder *b, const vy_loop *loop, uint32_t be
 void vy_build_close_phi(vy_ssa_builder *b, uint32_t phi, uint32_t next)
 {
     const vy_ins *ins = &b->ssa->ins.data[phi];
-    if (ins->op == VY_SSA_PHI && ins->arg[0] + 1 < b->ssa->phi_edges.count) {
-        b->ssa->phi_edges.data[ins->arg[0] + 1].value = next;
+    if (ins->op == VY_SSA_PHI && ins->ref + 1 < b->ssa->phi_edges.count) {
+        b->ssa->phi_edges.data[ins->ref + 1].value = next;
     }
 }
 

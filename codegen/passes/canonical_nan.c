@@ -70,8 +70,8 @@ static bool is_never_nan(const nan_walk *w, const vy_ins *ins)
 static uint8_t phi_kind(const nan_walk *w, const vy_ins *ins)
 {
     uint8_t kind = CLEAN;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        kind = greater(kind, w->kind[w->ssa->phi_edges.data[ins->arg[0] + e].value]);
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        kind = greater(kind, w->kind[w->ssa->phi_edges.data[ins->ref + e].value]);
     }
     return kind;
 }
@@ -197,8 +197,8 @@ static void put_right(nan_walk *w, uint32_t index)
     if (ssa->ins.data[index].op != VY_SSA_PHI || w->kind[index] != KEPT) {
         return;
     }
-    for (uint32_t e = 0; e < ssa->ins.data[index].arg[1]; e++) {
-        uint32_t at = ssa->ins.data[index].arg[0] + e;
+    for (uint32_t e = 0; e < ssa->ins.data[index].bits; e++) {
+        uint32_t at = ssa->ins.data[index].ref + e;
         ssa->phi_edges.data[at].value = canonical(w, ssa->phi_edges.data[at].value);
     }
 }

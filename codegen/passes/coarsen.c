@@ -140,13 +140,13 @@ static uint32_t find_old(vy_coarsener *c, uint32_t b, uint32_t join, uint32_t op
 static uint32_t copy_phi(vy_coarsener *c, uint32_t to, vy_ins ins)
 {
     uint32_t first = c->ssa->phi_edges.count;
-    for (uint32_t e = 0; e < ins.arg[1]; e++) {
-        vy_phi_edge edge = c->from->phi_edges.data[ins.arg[0] + e];
+    for (uint32_t e = 0; e < ins.bits; e++) {
+        vy_phi_edge edge = c->from->phi_edges.data[ins.ref + e];
         edge.block = c->blocks[edge.block];
         edge.value = c->values[edge.value];
         (void)vy_vec_push(c->ssa->arena, &c->ssa->phi_edges, edge);
     }
-    ins.arg[0] = first;
+    ins.ref = first;
     return vy_ssa_append(c->ssa, to, ins);
 }
 

@@ -126,8 +126,8 @@ static void mark_uses(finder *f, const vy_ins *ins)
     for (uint32_t a = 0; a < count; a++) {
         f->is_used[ins->arg[a]] = true;
     }
-    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-        f->is_used[f->ssa->phi_edges.data[ins->arg[0] + e].value] = true;
+    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+        f->is_used[f->ssa->phi_edges.data[ins->ref + e].value] = true;
     }
 }
 
@@ -460,8 +460,8 @@ static uint32_t count_uses(const vy_ssa *ssa, uint32_t value)
             for (uint32_t a = 0; a < count; a++) {
                 uses += ins->arg[a] == value;
             }
-            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-                uses += ssa->phi_edges.data[ins->arg[0] + e].value == value;
+            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+                uses += ssa->phi_edges.data[ins->ref + e].value == value;
             }
         }
         uses += ssa->blocks.data[b].cond == value;

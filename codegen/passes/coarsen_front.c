@@ -98,8 +98,8 @@ static bool ask_operands(front *f, uint32_t index)
     for (uint32_t a = 0; a < count; a++) {
         f->plan->is_front[ins->arg[a]] = true;
     }
-    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-        const vy_phi_edge *edge = &f->ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+        const vy_phi_edge *edge = &f->ssa->phi_edges.data[ins->ref + e];
         f->plan->is_front[edge->value] = true;
         if (edge->value == index || !ask_way(f, edge->block)) {
             return false;

@@ -52,7 +52,7 @@ void vy_make_merge(vy_coarsener *c, uint32_t from, uint32_t merge)
 uint32_t vy_make_phi(vy_coarsener *c, uint32_t block, uint32_t after, vyre_type type,
                      uint32_t first, uint32_t count)
 {
-    vy_ins ins = {.op = VY_SSA_PHI, .type = (uint8_t)type, .arg = {first, count}};
+    vy_ins ins = {.op = VY_SSA_PHI, .type = (uint8_t)type, .ref = first, .bits = count};
     return vy_ssa_insert(c->ssa, block, after, ins);
 }
 

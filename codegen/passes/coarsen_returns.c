@@ -166,9 +166,9 @@ static uint32_t choose(vy_coarsener *c, uint32_t block, vyre_type type, uint32_t
 
 static uint32_t choose_phi(vy_coarsener *c, uint32_t block, uint32_t b, const vy_ins *phi)
 {
-    const vy_phi_edge *edges = &c->from->phi_edges.data[phi->arg[0]];
-    uint32_t value = c->values[edges[phi->arg[1] - 1].value];
-    for (uint32_t e = phi->arg[1] - 1; e-- > 0;) {
+    const vy_phi_edge *edges = &c->from->phi_edges.data[phi->ref];
+    uint32_t value = c->values[edges[phi->bits - 1].value];
+    for (uint64_t e = phi->bits - 1; e-- > 0;) {
         uint32_t cond = goes(c, block, edges[e].block, b);
         value = choose(c, block, (vyre_type)phi->type, cond, c->values[edges[e].value], value);
     }

@@ -121,17 +121,17 @@ static uint32_t hash_of(cse_walk *w, const cse_key *key, const vy_ins *ins)
         hash = mix(hash, key->state | (uint64_t)key->bits << 32);
         hash = mix(hash, key->arg[2] | (uint64_t)key->arg[3] << 32);
     }
-    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-        hash = mix(hash, vy_ssa_resolve(w->map, w->ssa->phi_edges.data[ins->arg[0] + e].value));
+    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+        hash = mix(hash, vy_ssa_resolve(w->map, w->ssa->phi_edges.data[ins->ref + e].value));
     }
     return (uint32_t)hash;
 }
 
 static bool same_edges(cse_walk *w, const vy_ins *a, const vy_ins *b)
 {
-    const vy_phi_edge *x = &w->ssa->phi_edges.data[a->arg[0]];
-    const vy_phi_edge *y = &w->ssa->phi_edges.data[b->arg[0]];
-    for (uint32_t e = 0; e < a->arg[1]; e++) {
+    const vy_phi_edge *x = &w->ssa->phi_edges.data[a->ref];
+    const vy_phi_edge *y = &w->ssa->phi_edges.data[b->ref];
+    for (uint32_t e = 0; e < a->bits; e++) {
         if (x[e].block != y[e].block ||
             vy_ssa_resolve(w->map, x[e].value) != vy_ssa_resolve(w->map, y[e].value)) {
             return false;
@@ -147,7 +147,7 @@ static bool same(cse_walk *w, const cse_entry *entry, const cse_key *key, const 
     if (memcmp(&other_key, key, sizeof *key) != 0) {
         return false;
     }
-    return ins->op != VY_SSA_PHI || (other->arg[1] == ins->arg[1] && same_edges(w, other, ins));
+    return ins->op != VY_SSA_PHI || (other->bits == ins->bits && same_edges(w, other, ins));
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */

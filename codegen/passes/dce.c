@@ -41,8 +41,8 @@ static bool writes_array(const vy_ins *ins)
 /* What else than its operands lives with it. */
 static void mark_around(dead_walk *w, const vy_ins *ins)
 {
-    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-        mark_at_once(w, w->ssa->phi_edges.data[ins->arg[0] + e].value);
+    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+        mark_at_once(w, w->ssa->phi_edges.data[ins->ref + e].value);
     }
     if (ins->op == VY_SSA_ARRAY_LOAD && !w->array_live[ins->ref]) {
         w->array_live[ins->ref] = true;

@@ -359,8 +359,8 @@ void vy_ssa_reorder(vy_ssa *ssa, const uint32_t *order, uint32_t count)
         for (uint32_t i = block->first; i; i = ssa->ins.data[i].next) {
             vy_ins *ins = &ssa->ins.data[i];
             ins->block = b;
-            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-                vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + e];
+            for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+                vy_phi_edge *edge = &ssa->phi_edges.data[ins->ref + e];
                 edge->block = place[edge->block];
             }
         }

@@ -290,8 +290,8 @@ static uint32_t fold_component(folder *f, const vy_ins *ins)
 static uint32_t fold_phi(folder *f, uint32_t index, const vy_ins *ins)
 {
     uint32_t only = 0;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        uint32_t value = vy_ssa_resolve(f->map, f->ssa->phi_edges.data[ins->arg[0] + e].value);
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        uint32_t value = vy_ssa_resolve(f->map, f->ssa->phi_edges.data[ins->ref + e].value);
         if (value != index && value != only) {
             if (only) {
                 return 0;

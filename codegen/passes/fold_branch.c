@@ -91,9 +91,9 @@ static void trim_phi(branch_walk *w, uint32_t phi)
 {
     vy_ssa *ssa = w->ssa;
     vy_ins *ins = &ssa->ins.data[phi];
-    vy_phi_edge *edges = &ssa->phi_edges.data[ins->arg[0]];
+    vy_phi_edge *edges = &ssa->phi_edges.data[ins->ref];
     uint32_t kept = 0;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
+    for (uint32_t e = 0; e < ins->bits; e++) {
         uint32_t from = edges[e].block;
         if (!w->kept[from] || !goes_to(ssa, from, ins->block)) {
             continue;
@@ -104,7 +104,7 @@ static void trim_phi(branch_walk *w, uint32_t phi)
         }
         kept++;
     }
-    ins->arg[1] = kept;
+    ins->bits = kept;
 }
 
 bool vy_ssa_fold_branches(vy_ssa *ssa)

@@ -97,10 +97,10 @@ static bool has_index(const weaver *w, weave_loop *loop)
     loop->phi = header->first;
     const vy_ins *phi = ins_at(w, loop->phi);
     if (header->end != VY_END_JUMP || !loop->phi || phi->op != VY_SSA_PHI || phi->next ||
-        phi->arg[1] != 2 || (phi->type != VYRE_TYPE_U32 && phi->type != VYRE_TYPE_I32)) {
+        phi->bits != 2 || (phi->type != VYRE_TYPE_U32 && phi->type != VYRE_TYPE_I32)) {
         return false;
     }
-    const vy_phi_edge *edges = &w->ssa->phi_edges.data[phi->arg[0]];
+    const vy_phi_edge *edges = &w->ssa->phi_edges.data[phi->ref];
     uint32_t back = edges[1].block == loop->next ? 1 : 0;
     const vy_ins *move = ins_at(w, edges[back].value);
     uint64_t step = 0;
@@ -271,13 +271,13 @@ static void copy_phi(weaver *w, const weave_loop *loop, uint32_t trip, vy_ins *i
 {
     vy_ssa *ssa = w->ssa;
     uint32_t first = ssa->phi_edges.count;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        vy_phi_edge edge = ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        vy_phi_edge edge = ssa->phi_edges.data[ins->ref + e];
         edge.block = w->blocks[edge.block];
         edge.value = value_of(w, loop, trip, edge.value);
         (void)vy_vec_push(ssa->arena, &ssa->phi_edges, edge);
     }
-    ins->arg[0] = first;
+    ins->ref = first;
 }
 
 static void copy(weaver *w, const weave_loop *loop, uint32_t trip, uint32_t block, uint32_t index)
@@ -420,7 +420,7 @@ static uint32_t make_head(weaver *w, weave_loop *loop, const uint32_t *made, uin
     (void)vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){loop->preheader, loop->from});
     (void)vy_vec_push(ssa->arena, &ssa->phi_edges, (vy_phi_edge){made[NEXT], 0});
     vy_ins phi = *ins_at(w, loop->phi);
-    phi.arg[0] = first;
+    phi.ref = first;
     uint32_t index = vy_ssa_append(ssa, made[HEADER], phi);
     jump(w, made[HEADER], made[TEST]);
     ssa->blocks.data[made[HEADER]].merge_kind = VY_MERGE_LOOP;
@@ -497,7 +497,7 @@ static void interleave(weaver *w, weave_loop *loop)
     (void)vy_vec_push(ssa->scratch, &w->order, made[MERGE]);
     jump(w, loop->preheader, made[HEADER]);
     jump(w, made[MERGE], loop->header);
-    vy_phi_edge *edges = &ssa->phi_edges.data[ins_at(w, loop->phi)->arg[0]];
+    vy_phi_edge *edges = &ssa->phi_edges.data[ins_at(w, loop->phi)->ref];
     vy_phi_edge *entry = edges[0].block == loop->preheader ? &edges[0] : &edges[1];
     *entry = (vy_phi_edge){made[MERGE], index};
     ssa->is_folded = ssa->is_live = false;

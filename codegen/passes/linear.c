@@ -50,8 +50,8 @@ static uint32_t amount_of(const vy_ssa *ssa, const vy_ins *shift)
 static uint32_t zeros_of_phi(const vy_ssa *ssa, const uint8_t *zeros, const vy_ins *phi)
 {
     uint32_t count = MAX_ZEROS;
-    for (uint32_t e = 0; e < phi->arg[1]; e++) {
-        count = least(count, zeros[ssa->phi_edges.data[phi->arg[0] + e].value]);
+    for (uint32_t e = 0; e < phi->bits; e++) {
+        count = least(count, zeros[ssa->phi_edges.data[phi->ref + e].value]);
     }
     return count;
 }

@@ -144,8 +144,8 @@ static void print_ins(const vy_ssa *ssa, uint32_t index, vy_text *out)
     for (uint32_t i = 0; i < count; i++) {
         vy_text_printf(out, "%s%%%u", i ? ", " : " ", (unsigned)ins->arg[i]);
     }
-    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->arg[1]; e++) {
-        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; ins->op == VY_SSA_PHI && e < ins->bits; e++) {
+        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->ref + e];
         vy_text_printf(out, "%s%%%u from %u", e ? ", " : " ", (unsigned)edge->value,
                        (unsigned)edge->block);
     }

@@ -224,9 +224,9 @@ static bool moves_one_way(vy_ranges *r, uint32_t value, uint32_t phi, vyre_op op
     if (depth == 0) {
         return false;
     }
-    if (ins->op == VY_SSA_PHI && !is_header_phi(r, ins) && ins->arg[1] <= 4) {
-        for (uint32_t e = 0; e < ins->arg[1]; e++) {
-            if (!moves_one_way(r, r->ssa->phi_edges.data[ins->arg[0] + e].value, phi, op, fits,
+    if (ins->op == VY_SSA_PHI && !is_header_phi(r, ins) && ins->bits <= 4) {
+        for (uint32_t e = 0; e < ins->bits; e++) {
+            if (!moves_one_way(r, r->ssa->phi_edges.data[ins->ref + e].value, phi, op, fits,
                                depth - 1)) {
                 return false;
             }
@@ -253,8 +253,8 @@ static void bound_by_first(vy_ranges *r, uint32_t phi, const vy_known *first, vy
     const vy_ins *ins = vy_ranges_get(r, phi);
     uint32_t width = vy_ranges_width(ins->type);
     vy_known by = vy_known_anything(width);
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        const vy_phi_edge *edge = &r->ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        const vy_phi_edge *edge = &r->ssa->phi_edges.data[ins->ref + e];
         if (edge->block < ins->block || !vy_flow_is_reachable(&r->flow, edge->block)) {
             continue;
         }
@@ -305,8 +305,8 @@ static vy_known of_phi(vy_ranges *r, uint32_t index)
     phi->had_back = phi->has_back;
     vy_known k = first;
     bool has_back = false;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        uint32_t from = r->ssa->phi_edges.data[ins->arg[0] + e].block;
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        uint32_t from = r->ssa->phi_edges.data[ins->ref + e].block;
         has_back |= from >= ins->block && vy_flow_is_reachable(&r->flow, from);
     }
     if (has_back) {
@@ -324,9 +324,9 @@ static const vy_phi_edge *find_edge(vy_ranges *r, uint32_t phi, uint32_t block)
 {
     const vy_ins *ins = vy_ranges_get(r, phi);
     uint32_t *next = &r->phis[r->phi_places[phi]].next_edge, at = *next;
-    for (uint32_t e = 0; e < ins->arg[1]; e++, at++) {
-        at = at < ins->arg[1] ? at : 0;
-        const vy_phi_edge *edge = &r->ssa->phi_edges.data[ins->arg[0] + at];
+    for (uint32_t e = 0; e < ins->bits; e++, at++) {
+        at = at < ins->bits ? at : 0;
+        const vy_phi_edge *edge = &r->ssa->phi_edges.data[ins->ref + at];
         if (edge->block == block) {
             *next = at + 1;
             return edge;

@@ -508,10 +508,10 @@ void vy_ranges_assume(vy_ranges *r, uint32_t condition, bool holds)
 /* The two edges of a header's phi: from before the loop, from its end. */
 static bool edges_of(const vy_ranges *r, const vy_ins *phi, uint32_t *first, uint32_t *next)
 {
-    if (phi->op != VY_SSA_PHI || phi->arg[1] != 2) {
+    if (phi->op != VY_SSA_PHI || phi->bits != 2) {
         return false;
     }
-    const vy_phi_edge *edges = &r->ssa->phi_edges.data[phi->arg[0]];
+    const vy_phi_edge *edges = &r->ssa->phi_edges.data[phi->ref];
     bool turned = edges[0].block >= phi->block;
     *first = edges[turned ? 1 : 0].value;
     *next = edges[turned ? 0 : 1].value;

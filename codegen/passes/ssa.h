@@ -15,7 +15,7 @@
 /* Instructions: the pure operators of vyre_op (LITERAL, BUILTIN, PARAM, LENGTH, TABLE and LOAD
  * among them, with the same `ref`), and these. VARIABLE, ELEMENT and CALL do not occur. */
 typedef enum vy_ssa_op {
-    VY_SSA_PHI = VYRE_OP_COUNT, /* arg[0]: first entry of phi_edges, arg[1]: count */
+    VY_SSA_PHI = VYRE_OP_COUNT, /* ref: first of its phi_edges; bits: how many */
     VY_SSA_HOST_INDEX,          /* ref: slot of the pushed host loop index */
     VY_SSA_STORE,               /* buffer ref [arg0] = arg1 */
     VY_SSA_ATOMIC,              /* buffer ref [arg0], operands arg1 arg2; atomic, order */
@@ -63,10 +63,11 @@ typedef struct vy_ins {
      * DIV, REM: the divisor is not 0, and the quotient is not that of MIN / -1. */
     bool unchecked;
     bool removed;    /* by a pass; no longer in its block's list */
-    uint32_t arg[4]; /* instructions; 0: none */
+    uint32_t arg[4]; /* instructions, whatever the op; 0: none */
     uint32_t ref;
     uint32_t next; /* in its block */
-    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: VY_JOIN_* */
+    uint64_t bits; /* LITERAL: vy_type_bits; PARAM: which component; ATOMIC: VY_JOIN_*;
+                      some of vy_ssa_op: as said there */
     uint32_t block;
     uint32_t call;    /* of a function, that put it in here: among the form's calls; 0: none */
     const char *name; /* of the variable it was bound to, or NULL; for people */

@@ -6,8 +6,8 @@ static uint32_t only_value(const vy_ssa *ssa, uint32_t phi, uint32_t *map)
 {
     const vy_ins *ins = &ssa->ins.data[phi];
     uint32_t only = 0;
-    for (uint32_t e = 0; e < ins->arg[1]; e++) {
-        uint32_t value = vy_ssa_resolve(map, ssa->phi_edges.data[ins->arg[0] + e].value);
+    for (uint32_t e = 0; e < ins->bits; e++) {
+        uint32_t value = vy_ssa_resolve(map, ssa->phi_edges.data[ins->ref + e].value);
         if (value == phi || value == only) {
             continue;
         }

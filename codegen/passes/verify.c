@@ -369,11 +369,11 @@ static void check_phi(verifier *v, uint32_t b, uint32_t index)
 {
     const vy_ssa *ssa = v->ssa;
     const vy_ins *ins = &ssa->ins.data[index];
-    if (ins->arg[0] > ssa->phi_edges.count || ins->arg[1] > ssa->phi_edges.count - ins->arg[0]) {
+    if (ins->ref > ssa->phi_edges.count || ins->bits > ssa->phi_edges.count - ins->ref) {
         fail(v, "its edges do not exist", b, index);
         return;
     }
-    if (ins->arg[1] != v->pred_count[b]) {
+    if (ins->bits != v->pred_count[b]) {
         fail(v, "it has another number of edges than its block", b, index);
         return;
     }
@@ -381,8 +381,8 @@ static void check_phi(verifier *v, uint32_t b, uint32_t index)
     for (uint32_t i = 0; i < v->pred_count[b]; i++) {
         v->mark[v->preds[v->first_pred[b] + i]] = mark;
     }
-    for (uint32_t e = 0; e < ins->arg[1] && !v->error; e++) {
-        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; e < ins->bits && !v->error; e++) {
+        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->ref + e];
         if (!is_block(v, edge->block) || v->mark[edge->block] != mark) {
             fail(v, "an edge comes from a block that does not lead here, or does so twice", b,
                  index);
@@ -390,8 +390,8 @@ static void check_phi(verifier *v, uint32_t b, uint32_t index)
         }
         v->mark[edge->block] = 0;
     }
-    for (uint32_t e = 0; e < ins->arg[1] && !v->error; e++) {
-        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + e];
+    for (uint32_t e = 0; e < ins->bits && !v->error; e++) {
+        const vy_phi_edge *edge = &ssa->phi_edges.data[ins->ref + e];
         check_use(v, edge->value, edge->block, 0);
         if (!v->error && ssa->ins.data[edge->value].type != ins->type) {
             fail(v, "an edge brings another type", b, index);
@@ -686,6 +686,17 @@ static bool is_well_typed(const verifier *v, const vy_ins *ins)
     }
 }
 
+/* Whether `arg` names nothing but the operands: passes read it before they know the op. */
+static bool has_no_more(const vy_ins *ins, uint32_t count)
+{
+    for (uint32_t a = count; a < VY_COUNT_OF(ins->arg); a++) {
+        if (ins->arg[a]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void check_instructions(verifier *v)
 {
     const vy_ssa *ssa = v->ssa;
@@ -693,11 +704,15 @@ static void check_instructions(verifier *v)
         const vy_block *block = block_at(v, b);
         for (uint32_t i = block->first; i && !v->error; i = ssa->ins.data[i].next) {
             const vy_ins *ins = &ssa->ins.data[i];
+            uint32_t count = vy_ssa_operand_count(ins);
+            if (!has_no_more(ins, count)) {
+                fail(v, "it has more operands than it takes", b, i);
+                return;
+            }
             if (ins->op == VY_SSA_PHI) {
                 check_phi(v, b, i);
                 continue;
             }
-            uint32_t count = vy_ssa_operand_count(ins);
             for (uint32_t a = 0; a < count && !v->error; a++) {
                 check_use(v, ins->arg[a], b, i);
             }

@@ -122,8 +122,8 @@ uint32_t vy_spirv_aggregates(const vyre_program *program, uint32_t asked,
 static void mark_uses(const vy_ssa *ssa, const vy_ins *ins, bool *is_used)
 {
     if (ins->op == VY_SSA_PHI) {
-        for (uint32_t e = 0; e < ins->arg[1]; e++) {
-            is_used[ssa->phi_edges.data[ins->arg[0] + e].value] = true;
+        for (uint32_t e = 0; e < ins->bits; e++) {
+            is_used[ssa->phi_edges.data[ins->ref + e].value] = true;
         }
         return;
     }

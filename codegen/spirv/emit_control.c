@@ -51,8 +51,8 @@ static bool mark_blocks(vy_emitter *emitter)
 static uint32_t emitted_edges(const vy_emitter *emitter, const vy_ins *ins)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < ins->arg[1]; i++) {
-        count += emitter->is_emitted[emitter->ssa->phi_edges.data[ins->arg[0] + i].block] ? 1 : 0;
+    for (uint32_t i = 0; i < ins->bits; i++) {
+        count += emitter->is_emitted[emitter->ssa->phi_edges.data[ins->ref + i].block] ? 1 : 0;
     }
     return count;
 }
@@ -74,12 +74,12 @@ static void emit_edge_words(vy_emitter *emitter, uint32_t from, uint32_t to)
     for (uint32_t i = block->first; i && ssa->ins.data[i].op == VY_SSA_PHI;
          i = ssa->ins.data[i].next) {
         const vy_ins *ins = &ssa->ins.data[i];
-        for (uint32_t k = 0; is_by_word(block, ins) && k < ins->arg[1]; k++) {
-            const vy_phi_edge *edge = &ssa->phi_edges.data[ins->arg[0] + k];
+        for (uint32_t k = 0; is_by_word(block, ins) && k < ins->bits; k++) {
+            const vy_phi_edge *edge = &ssa->phi_edges.data[ins->ref + k];
             if (edge->block == from) {
                 uint32_t value = vy_emitter_value(emitter, edge->value, ins->loc);
                 uint32_t one = vy_const_u32(m, 1), zero = vy_const_u32(m, 0);
-                emitter->edge_words[ins->arg[0] + k] = vy_select_u(m, value, one, zero);
+                emitter->edge_words[ins->ref + k] = vy_select_u(m, value, one, zero);
             }
         }
     }
@@ -118,7 +118,7 @@ static uint32_t emit_phi(vy_emitter *emitter, const vy_ins *ins, vyre_type of)
         return 0;
     }
     uint32_t id = vy_value(m, SpvOpPhi, type, room, 2 * count);
-    vy_phi_patch patch = {m->code->count - 2 * count, ins->arg[0], ins->arg[1], ins->loc};
+    vy_phi_patch patch = {m->code->count - 2 * count, ins->ref, (uint32_t)ins->bits, ins->loc};
     (void)vy_vec_push(m->arena, &emitter->patches, patch);
     return id;
 }
@@ -286,8 +286,8 @@ static bool has_reference(const vy_emitter *emitter, const vy_ins *ins)
         return ins->ref < program->stmts.count &&
                program->stmts.data[ins->ref].kind == VY_STMT_PRINTF;
     case VY_SSA_PHI:
-        return ins->arg[1] <= emitter->ssa->phi_edges.count &&
-               ins->arg[0] <= emitter->ssa->phi_edges.count - ins->arg[1];
+        return ins->bits <= emitter->ssa->phi_edges.count &&
+               ins->ref <= emitter->ssa->phi_edges.count - ins->bits;
     default:
         return true;
     }

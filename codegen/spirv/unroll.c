@@ -45,10 +45,10 @@ static bool moves(const vy_emitter *emitter, uint32_t value, uint32_t header, ui
     const vy_ssa *ssa = emitter->ssa;
     const vy_ins *phi = &ssa->ins.data[value];
     uint32_t next = ssa->blocks.data[header].continue_block;
-    if (phi->op != VY_SSA_PHI || phi->block != header || phi->arg[1] != 2) {
+    if (phi->op != VY_SSA_PHI || phi->block != header || phi->bits != 2) {
         return false;
     }
-    const vy_phi_edge *edges = &ssa->phi_edges.data[phi->arg[0]];
+    const vy_phi_edge *edges = &ssa->phi_edges.data[phi->ref];
     uint32_t back = edges[1].block == next ? 1 : 0;
     const vy_ins *move = &ssa->ins.data[edges[back].value];
     return edges[back].block == next && move->op == op && move->arg[0] == value &&

@@ -426,14 +426,14 @@ static void enter_block(runner *r, const vy_ssa *form, invocation *at)
     for (; i && form->ins.data[i].op == VY_SSA_PHI; i = form->ins.data[i].next) {
         const vy_ins *phi = &form->ins.data[i];
         uint32_t e = 0;
-        while (e < phi->arg[1] && form->phi_edges.data[phi->arg[0] + e].block != at->from) {
+        while (e < phi->bits && form->phi_edges.data[phi->ref + e].block != at->from) {
             e++;
         }
-        if (e == phi->arg[1] || count == 512) {
+        if (e == phi->bits || count == 512) {
             fail(r, "a phi has no value for the way that was taken");
             return;
         }
-        values[count++] = at->values[form->phi_edges.data[phi->arg[0] + e].value];
+        values[count++] = at->values[form->phi_edges.data[phi->ref + e].value];
     }
     count = 0;
     for (uint32_t p = first; p != i; p = form->ins.data[p].next) {

@@ -71,6 +71,16 @@ static void operand_out_of_table(ssa_case *c)
     first(c, VYRE_OP_ADD)->arg[1] = 0x7fffffff;
 }
 
+static void operand_of_none(ssa_case *c)
+{
+    first(c, VYRE_OP_LOAD)->arg[1] = 0x7fffffff;
+}
+
+static void operand_of_phi(ssa_case *c)
+{
+    first(c, VY_SSA_PHI)->arg[0] = 0x7fffffff;
+}
+
 static void void_operand(ssa_case *c)
 {
     first(c, VYRE_OP_ADD)->arg[1] = case_find(c, VY_SSA_STORE);
@@ -98,17 +108,17 @@ static void condition_of_wrong_type(ssa_case *c)
 
 static void phi_misses_edge(ssa_case *c)
 {
-    first(c, VY_SSA_PHI)->arg[1] = 1;
+    first(c, VY_SSA_PHI)->bits = 1;
 }
 
 static void phi_edge_from_nowhere(ssa_case *c)
 {
-    c->ssa.phi_edges.data[first(c, VY_SSA_PHI)->arg[0]].block = c->ssa.blocks.count - 1;
+    c->ssa.phi_edges.data[first(c, VY_SSA_PHI)->ref].block = c->ssa.blocks.count - 1;
 }
 
 static void phi_edge_twice(ssa_case *c)
 {
-    vy_phi_edge *edges = &c->ssa.phi_edges.data[first(c, VY_SSA_PHI)->arg[0]];
+    vy_phi_edge *edges = &c->ssa.phi_edges.data[first(c, VY_SSA_PHI)->ref];
     edges[0].block = edges[1].block;
 }
 
@@ -122,7 +132,7 @@ static void phi_value_of_wrong_edge(ssa_case *c)
     /* A header's initial value that is computed in the loop. */
     vy_block *header = block_with(c, VY_END_JUMP, VY_MERGE_LOOP);
     const vy_ins *phi = &c->ssa.ins.data[header->first];
-    vy_phi_edge *edges = &c->ssa.phi_edges.data[phi->arg[0]];
+    vy_phi_edge *edges = &c->ssa.phi_edges.data[phi->ref];
     edges[0].value = edges[1].value;
 }
 
@@ -131,6 +141,7 @@ static void phi_behind_others(ssa_case *c)
     uint32_t i = case_find(c, VYRE_OP_ADD);
     c->ssa.ins.data[i].op = VY_SSA_PHI;
     c->ssa.ins.data[i].arg[0] = c->ssa.ins.data[i].arg[1] = 0;
+    c->ssa.ins.data[i].ref = 0;
 }
 
 static void no_merge(ssa_case *c)
@@ -224,6 +235,8 @@ static const broken cases[] = {
     {"wrong_buffer", wrong_buffer, "types"},
     {"wrong_site", wrong_site, "types"},
     {"condition_of_wrong_type", condition_of_wrong_type, "wrong type"},
+    {"operand_of_none", operand_of_none, "more operands"},
+    {"operand_of_phi", operand_of_phi, "more operands"},
     {"phi_misses_edge", phi_misses_edge, "number of edges"},
     {"phi_edge_from_nowhere", phi_edge_from_nowhere, "does not lead here"},
     {"phi_edge_twice", phi_edge_twice, "does so twice"},

@@ -164,18 +164,25 @@ uint32_t form_op(form *f, vyre_op op, vyre_type type, uint32_t a, uint32_t b)
     return form_ins(f, (uint32_t)op, type, 0, a, b, 0, 0);
 }
 
+uint32_t form_phi_of(form *f, vyre_type type, uint32_t first, uint32_t count)
+{
+    uint32_t index = form_ins(f, VY_SSA_PHI, type, first, 0, 0, 0, 0);
+    f->ssa.ins.data[index].bits = count;
+    return index;
+}
+
 uint32_t form_phi(form *f, vyre_type type, uint32_t block_0, uint32_t value_0, uint32_t block_1,
                   uint32_t value_1)
 {
     uint32_t first = f->ssa.phi_edges.count;
     assert_true(vy_vec_push(&f->arena, &f->ssa.phi_edges, (vy_phi_edge){block_0, value_0}));
     assert_true(vy_vec_push(&f->arena, &f->ssa.phi_edges, (vy_phi_edge){block_1, value_1}));
-    return form_ins(f, VY_SSA_PHI, type, 0, first, 2, 0, 0);
+    return form_phi_of(f, type, first, 2);
 }
 
 void form_phi_set(form *f, uint32_t phi, uint32_t edge, uint32_t value)
 {
-    f->ssa.phi_edges.data[f->ssa.ins.data[phi].arg[0] + edge].value = value;
+    f->ssa.phi_edges.data[f->ssa.ins.data[phi].ref + edge].value = value;
 }
 
 static vy_block *current(form *f)

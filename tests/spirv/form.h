@@ -40,6 +40,8 @@ void form_store(form *f, uint32_t buffer, uint32_t index, uint32_t value);
 uint32_t form_atomic(form *f, uint32_t buffer, vyre_atomic op, vyre_order order, uint32_t index,
                      uint32_t x, uint32_t y);
 uint32_t form_op(form *f, vyre_op op, vyre_type type, uint32_t a, uint32_t b);
+/* Of edges that were pushed already. */
+uint32_t form_phi_of(form *f, vyre_type type, uint32_t first, uint32_t count);
 /* A phi at the current place (before anything else of its block) with two edges; a value may be set
  * later by form_phi_set. */
 uint32_t form_phi(form *f, vyre_type type, uint32_t block_0, uint32_t value_0, uint32_t block_1,

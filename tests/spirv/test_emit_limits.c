@@ -162,7 +162,7 @@ static void build_wide_phi(form *f, uint32_t count)
     form_at(f, next);
     form_jump(f, header);
     form_at(f, merge);
-    uint32_t phi = form_ins(f, VY_SSA_PHI, VYRE_TYPE_U32, 0, edges, count, 0, 0);
+    uint32_t phi = form_phi_of(f, VYRE_TYPE_U32, edges, count);
     form_store(f, out, i, phi);
     form_end(f, VY_END_RETURN);
     f->options.module_writes = 1;
