@@ -1,9 +1,18 @@
 /* Arenas: a list of blocks, each at least twice as large as the one before up to a limit, and
- * growable arrays in them. */
+ * growable arrays in them. AddressSanitizer learns what in a block is nobody's: what was not
+ * allocated or was forgotten, a gap behind each allocation, the rows that an array does not have
+ * yet, and the place that it had before it grew. */
 #include "codegen/base/base.h"
 
 #include <stdalign.h>
 #include <string.h>
+
+#if VY_HAS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#else
+#define __asan_poison_memory_region(at, size)   ((void)(at), (void)(size))
+#define __asan_unpoison_memory_region(at, size) ((void)(at), (void)(size))
+#endif
 
 #define FIRST_BLOCK_SIZE ((size_t)4096)
 #define LAST_BLOCK_SIZE  ((size_t)1 << 20)
@@ -18,6 +27,20 @@ static size_t aligned(size_t size)
 {
     const size_t unit = alignof(max_align_t);
     return (size + unit - 1) / unit * unit;
+}
+
+/* What an allocation takes of its block. */
+static size_t taken(size_t size)
+{
+    return aligned(size) + (VY_HAS_ADDRESS_SANITIZER ? alignof(max_align_t) : 0);
+}
+
+/* Nothing of the block is anybody's. */
+static void start(struct vy_arena_block *block, struct vy_arena_block *next, size_t size)
+{
+    const size_t used = aligned(sizeof *block);
+    *block = (struct vy_arena_block){next, size, used};
+    __asan_poison_memory_region((char *)block + used, size - used);
 }
 
 void vy_arena_init(vy_arena *arena, const vyre_allocator *allocator)
@@ -35,6 +58,7 @@ void vy_arena_finish(vy_arena *arena)
     struct vy_arena_block *block = arena->head;
     while (block) {
         struct vy_arena_block *next = block->next;
+        __asan_unpoison_memory_region(block, block->size);
         vy_free(&arena->allocator, block, block->size);
         block = next;
     }
@@ -46,7 +70,7 @@ void vy_arena_reset(vy_arena *arena)
 {
     struct vy_arena_block *head = arena->head;
     if (head && !head->next) {
-        head->used = aligned(sizeof *head);
+        start(head, NULL, head->size);
         return;
     }
     size_t size = 0;
@@ -79,7 +103,7 @@ static struct vy_arena_block *add_block(vy_arena *arena, size_t need)
     if (!block) {
         return NULL;
     }
-    *block = (struct vy_arena_block){NULL, size, aligned(sizeof *block)};
+    start(block, NULL, size);
     if (is_large && head) {
         /* It will be full: small allocations go on in the block they were in. */
         block->next = head->next;
@@ -98,26 +122,26 @@ void vy_arena_expect(vy_arena *arena, size_t size)
     if ((head && head->size - head->used >= size) || size > SIZE_MAX / 2) {
         return;
     }
-    const size_t whole = aligned(size) + overhead;
+    const size_t whole = taken(size) + overhead;
     struct vy_arena_block *block = vy_realloc(&arena->allocator, NULL, 0, whole);
     if (!block) {
         fail(arena);
         return;
     }
-    *block = (struct vy_arena_block){head, whole, overhead};
+    start(block, head, whole);
     arena->head = block;
 }
 
 /* What is in the memory is not said. */
-static void *allocate(vy_arena *arena, size_t count, size_t size, size_t *out_total)
+static void *allocate(vy_arena *arena, size_t count, size_t size)
 {
-    size_t total = 0, need;
-    const size_t overhead = aligned(sizeof(struct vy_arena_block)) + alignof(max_align_t);
-    if (!vy_mul_size(count, size, &total) || !vy_add_size(total, overhead, &need)) {
+    size_t bytes = 0, need;
+    const size_t overhead = aligned(sizeof(struct vy_arena_block)) + 2 * alignof(max_align_t);
+    if (!vy_mul_size(count, size, &bytes) || !vy_add_size(bytes, overhead, &need)) {
         fail(arena);
         return NULL;
     }
-    total = aligned(total ? total : 1);
+    const size_t total = taken(bytes ? bytes : 1);
     struct vy_arena_block *block = arena->head;
     if (!block || block->size - block->used < total) {
         block = add_block(arena, aligned(sizeof *block) + total);
@@ -128,21 +152,19 @@ static void *allocate(vy_arena *arena, size_t count, size_t size, size_t *out_to
     }
     char *memory = (char *)block + block->used;
     block->used += total;
-    *out_total = total;
+    __asan_unpoison_memory_region(memory, bytes);
     return memory;
 }
 
 void *vy_arena_alloc(vy_arena *arena, size_t count, size_t size)
 {
-    size_t total = 0;
-    void *memory = allocate(arena, count, size, &total);
-    return memory ? memset(memory, 0, total) : NULL;
+    void *memory = allocate(arena, count, size);
+    return memory ? memset(memory, 0, count * size) : NULL;
 }
 
 void *vy_arena_copy(vy_arena *arena, const void *from, size_t count, size_t size)
 {
-    size_t total = 0;
-    void *memory = allocate(arena, count, size, &total);
+    void *memory = allocate(arena, count, size);
     if (memory && count) {
         memcpy(memory, from, count * size);
     }
@@ -155,8 +177,7 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length)
         fail(arena);
         return NULL;
     }
-    size_t total = 0;
-    char *copy = allocate(arena, length + 1, 1, &total);
+    char *copy = allocate(arena, length + 1, 1);
     if (copy && length) {
         memcpy(copy, text, length);
     }
@@ -170,13 +191,22 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length)
 static bool extend(vy_arena *arena, const void *data, size_t old_size, size_t new_size)
 {
     struct vy_arena_block *head = arena->head;
-    size_t old_total = aligned(old_size), more = aligned(new_size) - old_total;
+    size_t old_total = taken(old_size), more = taken(new_size) - old_total;
     if (!head || !data || (const char *)data + old_total != (const char *)head + head->used ||
         head->size - head->used < more) {
         return false;
     }
     head->used += more;
     return true;
+}
+
+void vy_vec_open_raw(void **data, uint32_t count, uint32_t more, size_t element_size)
+{
+    char *rows = NULL;
+    memcpy(&rows, data, sizeof rows);
+    if (rows) {
+        __asan_unpoison_memory_region(rows + count * element_size, more * element_size);
+    }
 }
 
 bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
@@ -200,13 +230,16 @@ bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *cap
         *capacity = wanted;
         return true;
     }
-    void *grown = allocate(arena, wanted, element_size, &total);
+    char *grown = allocate(arena, wanted, element_size);
     if (!grown) {
         return false;
     }
+    const size_t held = (size_t)count * element_size;
     if (count) {
-        memcpy(grown, old, (size_t)count * element_size);
+        memcpy(grown, old, held);
+        __asan_poison_memory_region(old, held);
     }
+    __asan_poison_memory_region(grown + held, wanted * element_size - held);
     memcpy(data, &grown, sizeof grown);
     *capacity = wanted;
     return true;

@@ -27,6 +27,18 @@
 #define VY_SELDOM
 #endif
 
+/* Builds with AddressSanitizer are told what is nobody's memory in an arena. */
+#if defined(__SANITIZE_ADDRESS__)
+#define VY_HAS_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VY_HAS_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef VY_HAS_ADDRESS_SANITIZER
+#define VY_HAS_ADDRESS_SANITIZER 0
+#endif
+
 #define VY_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- Host memory ------------------------------------------------------------------------- */
@@ -101,12 +113,18 @@ char *vy_arena_text(vy_arena *arena, const char *text, size_t length);
 /* Where there is no room for `more` further elements. */
 bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *capacity,
                      uint32_t more, size_t element_size);
+/* Tells AddressSanitizer that these elements come to be. */
+void vy_vec_open_raw(void **data, uint32_t count, uint32_t more, size_t element_size);
 /* Room for `more` further elements of element_size; false on failure (sticky) or over 2^31. */
 static inline bool vy_vec_reserve_raw(vy_arena *arena, void **data, uint32_t count,
                                       uint32_t *capacity, uint32_t more, size_t element_size)
 {
-    return more <= *capacity - count ||
-           vy_vec_grow_raw(arena, data, count, capacity, more, element_size);
+    bool has_room = more <= *capacity - count ||
+                    vy_vec_grow_raw(arena, data, count, capacity, more, element_size);
+    if (VY_HAS_ADDRESS_SANITIZER && has_room) {
+        vy_vec_open_raw(data, count, more, element_size);
+    }
+    return has_room;
 }
 #define vy_vec_reserve(arena, vec, more)                                                           \
     vy_vec_reserve_raw((arena), (void **)&(vec)->data, (vec)->count, &(vec)->capacity, (more),     \

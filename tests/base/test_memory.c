@@ -71,6 +71,45 @@ static void test_arena_gives_zeroed_aligned_memory(void **state)
     vy_arena_finish(&arena);
 }
 
+#if VY_HAS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+
+static bool is_closed(const void *at)
+{
+    return __asan_address_is_poisoned(at) != 0;
+}
+
+/* What AddressSanitizer stops at: none of it would be found in blocks of malloc's otherwise. */
+static void test_sanitizer_knows_what_in_an_arena_is_nobodys(void **state)
+{
+    (void)state;
+    typedef VY_VEC(uint64_t) words;
+    vy_arena arena;
+    words vec = {0};
+    vy_arena_init(&arena, NULL);
+    const char *bytes = vy_arena_alloc(&arena, 24, 1);
+    assert_false(is_closed(bytes + 23));
+    assert_true(is_closed(bytes + 24)); /* behind an allocation */
+    assert_true(vy_vec_push(&arena, &vec, 7));
+    assert_false(is_closed(&vec.data[0]));
+    assert_true(is_closed(&vec.data[1])); /* a row that is not there yet */
+    assert_true(vy_vec_reserve(&arena, &vec, 3));
+    assert_false(is_closed(&vec.data[3]));
+    assert_true(is_closed(&vec.data[4]));
+    assert_non_null(vy_arena_alloc(&arena, 1, 1)); /* so that it cannot grow where it is */
+    const uint64_t *old = vec.data;
+    assert_true(vy_vec_reserve(&arena, &vec, 100));
+    assert_ptr_not_equal(old, vec.data);
+    assert_true(is_closed(old)); /* where an array was before it grew */
+    assert_int_equal(vec.data[0], 7);
+    vy_arena_reset(&arena);
+    assert_true(is_closed(vec.data)); /* what was forgotten */
+    bytes = vy_arena_alloc(&arena, 8, 1);
+    assert_false(is_closed(bytes));
+    vy_arena_finish(&arena);
+}
+#endif
+
 static void test_arena_failure_is_sticky_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -216,6 +255,9 @@ int main(void)
         cmocka_unit_test(test_size_arithmetic_refuses_overflow),
         cmocka_unit_test(test_default_allocator_is_used_for_null_and_zeros),
         cmocka_unit_test(test_arena_gives_zeroed_aligned_memory),
+#if VY_HAS_ADDRESS_SANITIZER
+        cmocka_unit_test(test_sanitizer_knows_what_in_an_arena_is_nobodys),
+#endif
         cmocka_unit_test(test_arena_failure_is_sticky_and_leaks_nothing),
         cmocka_unit_test(test_arena_makes_few_blocks),
         cmocka_unit_test(test_vec_keeps_its_elements_while_growing),

@@ -27,6 +27,10 @@ set(vyre_test_dirs base ir passes interp spirv kernel engine megakernel scan pro
 if(VYRE_TEST_DIRS)
     set(vyre_test_dirs ${VYRE_TEST_DIRS})
 endif()
+if(NOT VYRE_BUILD_TOOLS AND "tools" IN_LIST vyre_test_dirs)
+    message(STATUS "tests/tools: left out, for VYRE_BUILD_TOOLS is OFF")
+    list(REMOVE_ITEM vyre_test_dirs tools)
+endif()
 
 # As on GPUs, also where they run on a processor: it is the way that more can go wrong on.
 set(vyre_test_environment
