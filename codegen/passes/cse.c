@@ -45,23 +45,14 @@ typedef struct cse_walk {
 static bool is_numbered(const vy_ins *ins)
 {
     switch ((int)ins->op) {
-    case VYRE_OP_NONE:
     case VYRE_OP_LITERAL: /* one for each value already */
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_ELEMENT:
-    case VYRE_OP_CALL:
-    case VY_SSA_SPILL_LOAD: /* a value each; where one is stored later it is a different one */
         return false;
     case VY_SSA_PHI:
-    case VY_SSA_HOST_INDEX:
-    case VY_SSA_IS_ELEMENT:
+    case VYRE_OP_LOAD:
     case VY_SSA_ARRAY_LOAD:
-    case VY_SSA_CANONICAL_NAN:
-    case VY_SSA_COMPONENT:
-    case VY_SSA_COMPOSE:
         return true;
-    default:
-        return ins->op < VYRE_OP_COUNT;
+    default: /* a spilled word is a value each time: where one is stored later it is another one */
+        return vy_ssa_is_pure(ins);
     }
 }
 

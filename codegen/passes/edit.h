@@ -26,6 +26,27 @@ static inline uint32_t vy_ssa_operand_count(const vy_ins *ins)
     return ins->op < VYRE_OP_COUNT ? vy_op_rows[ins->op].operand_count
                                    : vy_ssa_own_operand_count(ins);
 }
+/* Whether its value follows from its operands, wherever it stands: operators, and what is the same
+ * for an invocation all the time. Not phis, and nothing that reads memory. */
+static inline bool vy_ssa_is_pure(const vy_ins *ins)
+{
+    switch ((int)ins->op) {
+    case VYRE_OP_NONE:
+    case VYRE_OP_VARIABLE:
+    case VYRE_OP_ELEMENT:
+    case VYRE_OP_CALL:
+    case VYRE_OP_LOAD:
+        return false;
+    case VY_SSA_HOST_INDEX:
+    case VY_SSA_IS_ELEMENT:
+    case VY_SSA_CANONICAL_NAN:
+    case VY_SSA_COMPONENT:
+    case VY_SSA_COMPOSE:
+        return true;
+    default:
+        return ins->op < VYRE_OP_COUNT;
+    }
+}
 /* Whether the first two operands may be exchanged; also for numbers that are no vyre_op. */
 bool vy_op_is_commutative(uint32_t op);
 /* Whether it must stay although nobody reads its value. */

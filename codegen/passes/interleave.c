@@ -80,13 +80,10 @@ static bool may_copy(const vy_ins *ins)
     case VY_SSA_STORE:
     case VY_SSA_ATOMIC:
     case VY_SSA_PHI:
-    case VY_SSA_HOST_INDEX:
-    case VY_SSA_CANONICAL_NAN:
-    case VY_SSA_COMPONENT:
-    case VY_SSA_COMPOSE:
+    case VYRE_OP_LOAD:
         return true;
     default:
-        return ins->op < VYRE_OP_COUNT;
+        return vy_ssa_is_pure(ins);
     }
 }
 

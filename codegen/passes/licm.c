@@ -45,22 +45,12 @@ static bool is_free(const vy_ssa *ssa, const vy_ins *ins)
 static bool can_move(const licm_walk *w, const vy_ins *ins)
 {
     switch ((int)ins->op) {
-    case VYRE_OP_NONE:
     case VYRE_OP_LITERAL: /* all in the entry block */
-    case VYRE_OP_VARIABLE:
-    case VYRE_OP_ELEMENT:
-    case VYRE_OP_CALL:
         return false;
     case VYRE_OP_LOAD:
         return vy_constant_memory_has(&w->memory, w->ssa, ins->ref);
-    case VY_SSA_HOST_INDEX:
-    case VY_SSA_IS_ELEMENT:
-    case VY_SSA_CANONICAL_NAN:
-    case VY_SSA_COMPONENT:
-    case VY_SSA_COMPOSE:
-        return true;
     default:
-        return ins->op < VYRE_OP_COUNT;
+        return vy_ssa_is_pure(ins);
     }
 }
 

@@ -266,11 +266,10 @@ bool vy_job_exceeds_chains(const vy_job *job, uint32_t binding_count)
     return exceeds;
 }
 
-/* Workgroups that stay go by address alone. */
 static bool wants_addresses(const vyre_pipeline *p, const vy_job *job)
 {
-    return p->bindings == VYRE_BINDINGS_AUTO && (vy_device_prefers_addresses(p->device) ||
-                                                 job->params->strategy == VYRE_STRATEGY_PERSISTENT);
+    return p->bindings == VYRE_BINDINGS_AUTO &&
+           (vy_device_prefers_addresses(p->device) || vy_strategy_needs_addresses(job->params));
 }
 
 /* Addresses where they are asked for, or wanted and can be had; descriptors otherwise. */

@@ -292,6 +292,11 @@ static vyre_result refuse(const vyre_pipeline *p, const char *what, const char *
                       vyre_kernel_name(p->kernel), what, hindrance);
 }
 
+bool vy_strategy_needs_addresses(const vyre_dispatch_params *params)
+{
+    return params->strategy == VYRE_STRATEGY_PERSISTENT;
+}
+
 vyre_result vy_strategy_choose(vyre_pipeline *p, bool is_recording, vy_job *job, vyre_diag *diag)
 {
     const char *hindrance = NULL;

@@ -13,6 +13,8 @@
 #include "engine/exec/instance.h"
 #include "engine/exec/job.h"
 
+/* Whether what is asked for goes by addresses alone. */
+bool vy_strategy_needs_addresses(const vyre_dispatch_params *params);
 /* INVALID_ARGUMENT with the reason where what was asked for cannot be. */
 vyre_result vy_strategy_choose(vyre_pipeline *pipeline, bool is_recording, vy_job *job,
                                vyre_diag *diag);
