@@ -290,6 +290,33 @@ uint32_t vy_kernel_whole_words(const vyre_kernel *kernel)
     return kernel->until >= 0 ? 2u : 0u;
 }
 
+/* Whether a pass of that name runs. */
+static vyre_result check_dump(const vyre_kernel_params *params, vyre_diag *diag)
+{
+    const bool is_none = params->optimization == VYRE_OPTIMIZATION_NONE;
+    const char *wanted = params->dump_after;
+    if (!wanted || strcmp(wanted, "build") == 0 || strcmp(wanted, "all") == 0) {
+        return VYRE_OK;
+    }
+    uint32_t count = 0;
+    const vy_pass *passes = vy_passes_get(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(passes[i].name, wanted) != 0) {
+            continue;
+        }
+        return passes[i].is_needed || !is_none
+                   ? VYRE_OK
+                   : vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                                 "pass %s does not run without optimization. Fix: name build, "
+                                 "all, trivial-phi or canonical-nan",
+                                 wanted);
+    }
+    return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
+                       "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, "
+                       "dce, licm, ranges, interleave or canonical-nan",
+                       wanted);
+}
+
 vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *diag)
 {
     const vy_loc none = {0, 0};
@@ -329,20 +356,10 @@ vyre_result vy_kernel_check_params(const vyre_kernel_params *params, vyre_diag *
                            "%d is no reconvergence. Fix: use a value of vyre_reconvergence",
                            (int)params->reconvergence);
     }
-    const char *wanted = params->dump_after;
-    if (wanted && strcmp(wanted, "build") != 0 && strcmp(wanted, "all") != 0) {
-        uint32_t count = 0;
-        const vy_pass *passes = vy_passes_get(&count);
-        for (uint32_t i = 0; i < count; i++) {
-            if (strcmp(passes[i].name, wanted) == 0) {
-                return VYRE_OK;
-            }
-        }
-        return vy_diag_set(
-            diag, VYRE_ERROR_INVALID_ARGUMENT, none,
-            "there is no pass %.40s. Fix: name build, all, trivial-phi, fold, cse, dce, "
-            "licm, ranges, interleave or canonical-nan",
-            wanted);
+    if ((uint32_t)params->optimization > VYRE_OPTIMIZATION_NONE) {
+        return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, none,
+                           "%d is no optimization. Fix: use a value of vyre_optimization",
+                           (int)params->optimization);
     }
-    return VYRE_OK;
+    return check_dump(params, diag);
 }

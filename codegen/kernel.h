@@ -48,13 +48,11 @@ typedef struct vy_execution {
     uint32_t is_left_out; /* none is launched */
 } vy_execution;
 
-/* What a kernel lacks that is made to be measured, and for nothing else; no kernel file is made of
- * it. CHECKS: no access is checked, so that whoever runs it answers for every index. PASSES: those
- * that are there for speed alone do not run. */
-typedef enum vy_lack { VY_LACKS_NOTHING, VY_LACKS_CHECKS, VY_LACKS_PASSES } vy_lack;
-/* Errors: as vyre_kernel_compile. */
-vyre_result vy_kernel_compile_without(const vyre_program *program, const vyre_kernel_params *params,
-                                      vy_lack lack, vyre_kernel **out_kernel, vyre_diag *diag);
+/* A kernel that is made to be measured, and for nothing else: no access is checked, so that whoever
+ * runs it answers for every index; no kernel file is made of it. Errors: as vyre_kernel_compile. */
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag);
 
 const vy_kernel_segment *vy_kernel_get_segment(const vyre_kernel *kernel, uint32_t segment);
 

@@ -27,7 +27,7 @@ typedef struct compiler {
     uint32_t *table_offsets; /* by table */
     vy_coarse *coarse;       /* by segment, where is_coarse */
     bool is_wide, is_whole, is_persistent, is_coarse, is_long;
-    vy_lack lack;
+    bool is_unchecked;
     bool has_words;             /* always, but for a coarse set of which nothing is coarse */
     const vy_kernel_file *file; /* that the program comes from, or NULL */
     vyre_diag *diag;
@@ -85,7 +85,7 @@ static vyre_result run_passes(compiler *c, uint32_t segment)
     const vy_pass_context context = {.eval = vy_interp_eval, .is_apart = !c->params.aliased};
     vyre_result result = verify(c, segment, "build");
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
-        if (c->lack == VY_LACKS_PASSES && !passes[i].is_needed) {
+        if (c->params.optimization == VYRE_OPTIMIZATION_NONE && !passes[i].is_needed) {
             continue;
         }
         if (!passes[i].run(&c->ssa[segment], &context)) {
@@ -172,7 +172,7 @@ static vy_spirv_options options_for(const compiler *c, uint32_t first, uint32_t 
 static vyre_result emit(compiler *c, uint32_t module, uint32_t first, uint32_t count)
 {
     for (uint32_t s = first; s < first + count; s++) {
-        for (uint32_t i = 1; c->lack == VY_LACKS_CHECKS && i < c->ssa[s].ins.count; i++) {
+        for (uint32_t i = 1; c->is_unchecked && i < c->ssa[s].ins.count; i++) {
             c->ssa[s].ins.data[i].unchecked = true;
         }
     }
@@ -261,7 +261,8 @@ static vyre_result compile_segments(compiler *c)
         if (result == VYRE_OK) {
             result = run_passes(c, segment);
         }
-        if (result == VYRE_OK && c->kernel && c->kernel->workgroup_use) {
+        if (result == VYRE_OK && c->kernel && c->kernel->workgroup_use &&
+            c->params.optimization != VYRE_OPTIMIZATION_NONE) {
             result = find_neighbours(c, segment);
         }
     }
@@ -613,7 +614,7 @@ static vyre_result compile(compiler *c)
     }
     result = vy_kernel_keep(c->kernel, c->program, &c->params, c->diag);
     if (result == VYRE_OK) {
-        c->kernel->variants->lack = c->lack;
+        c->kernel->variants->is_unchecked = c->is_unchecked;
         c->kernel->variants->can_join = joins && !c->kernel->workgroup_use;
         c->kernel->variants->has_old = (joins & VYRE_AGGREGATE_OLD) != 0;
     }
@@ -702,7 +703,7 @@ vyre_result vy_kernel_compile_set(const vyre_kernel *kernel, const vyre_kernel_p
                   .is_persistent = variant->is_persistent,
                   .is_coarse = variant->is_coarse,
                   .is_long = variant->is_long,
-                  .lack = kernel->variants->lack,
+                  .is_unchecked = kernel->variants->is_unchecked,
                   .diag = diag};
     *out_set = NULL;
     vyre_result result = vy_kernel_check_params(params, diag);
@@ -739,10 +740,14 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
 }
 
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const vy_kernel_file *file, vy_lack lack, vyre_kernel **out_kernel,
+                           const vy_kernel_file *file, bool is_unchecked, vyre_kernel **out_kernel,
                            vyre_diag *diag)
 {
-    compiler c = {.program = program, .params = *params, .file = file, .lack = lack, .diag = diag};
+    compiler c = {.program = program,
+                  .params = *params,
+                  .file = file,
+                  .is_unchecked = is_unchecked,
+                  .diag = diag};
     vyre_allocator memory = vy_allocator_or_default(params->allocator);
     *out_kernel = NULL;
     c.kernel = vy_alloc_zeroed(&memory, 1, sizeof *c.kernel);
@@ -764,8 +769,8 @@ vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params
     return result;
 }
 
-vyre_result vy_kernel_compile_without(const vyre_program *program, const vyre_kernel_params *params,
-                                      vy_lack lack, vyre_kernel **out_kernel, vyre_diag *diag)
+static vyre_result make_checked(const vyre_program *program, const vyre_kernel_params *params,
+                                bool is_unchecked, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_kernel_params checked;
     vy_diag_clear(diag);
@@ -775,12 +780,20 @@ vyre_result vy_kernel_compile_without(const vyre_program *program, const vyre_ke
                            "the program is NULL. Fix: pass a finished program");
     }
     vyre_result result = vy_kernel_read_params(params, &checked, diag);
-    return result == VYRE_OK ? vy_kernel_make(program, &checked, NULL, lack, out_kernel, diag)
-                             : result;
+    return result == VYRE_OK
+               ? vy_kernel_make(program, &checked, NULL, is_unchecked, out_kernel, diag)
+               : result;
+}
+
+vyre_result vy_kernel_compile_unchecked(const vyre_program *program,
+                                        const vyre_kernel_params *params, vyre_kernel **out_kernel,
+                                        vyre_diag *diag)
+{
+    return make_checked(program, params, true, out_kernel, diag);
 }
 
 vyre_result vyre_kernel_compile(const vyre_program *program, const vyre_kernel_params *params,
                                 vyre_kernel **out_kernel, vyre_diag *diag)
 {
-    return vy_kernel_compile_without(program, params, VY_LACKS_NOTHING, out_kernel, diag);
+    return make_checked(program, params, false, out_kernel, diag);
 }

@@ -161,7 +161,10 @@ vyre_result vyre_kernel_load(const void *data, size_t size, const vyre_kernel_pa
         result = vy_kernel_file_program(&file, checked.allocator, &program, diag);
     }
     if (result == VYRE_OK) {
-        result = vy_kernel_make(program, &checked, &file, VY_LACKS_NOTHING, out_kernel, diag);
+        /* What segments touch is not the same with the passes and without. */
+        bool is_none = checked.optimization == VYRE_OPTIMIZATION_NONE;
+        const vy_kernel_file *words = is_none == file.is_unoptimized ? &file : NULL;
+        result = vy_kernel_make(program, &checked, words, false, out_kernel, diag);
     }
     vyre_program_destroy(&program);
     return result;

@@ -35,6 +35,8 @@
 #define VY_FILE_MAXIMAL     8u
 #define VY_FILE_AGGREGATE   16u  /* VYRE_AGGREGATE_*: three bits */
 #define VY_FILE_DEBUG_INFO  128u /* VYRE_DEBUG_INFO_FULL, with VY_FILE_DEBUG */
+/* VYRE_OPTIMIZATION_NONE: of all sets of a file or of none, since what segments touch differs. */
+#define VY_FILE_UNOPTIMIZED 256u
 /* No two are of the same choice of target, interface, float modes and flags. There are more choices
  * than that, of which most are no device's. */
 #define VY_FILE_MAX_SETS 1024u
@@ -56,6 +58,7 @@ typedef struct vy_kernel_file {
     uint32_t segment_count, spill_words, site_count, table_count;
     const unsigned char *segments;
     uint32_t set_count;
+    bool is_unoptimized;
     const unsigned char *sets;
     const unsigned char *end;
 } vy_kernel_file;

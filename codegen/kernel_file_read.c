@@ -127,7 +127,8 @@ vy_word_choice vy_word_choice_of(const vyre_kernel_params *params)
         (params->aliased ? VY_FILE_ALIASED : 0u) | (params->debug ? VY_FILE_DEBUG : 0u) |
             (params->debug == VYRE_DEBUG_INFO_FULL ? VY_FILE_DEBUG_INFO : 0u) |
             (uint32_t)params->reconvergence * VY_FILE_UNIFORM |
-            params->aggregate * VY_FILE_AGGREGATE};
+            params->aggregate * VY_FILE_AGGREGATE |
+            (params->optimization == VYRE_OPTIMIZATION_NONE ? VY_FILE_UNOPTIMIZED : 0u)};
 }
 
 bool vy_word_choice_equals(vy_word_choice a, vy_word_choice b)
@@ -142,7 +143,8 @@ static bool is_choice(vy_word_choice c)
            (c.interface == VYRE_INTERFACE_DESCRIPTOR || c.interface == VYRE_INTERFACE_ADDRESS) &&
            (c.float_modes & ~VYRE_FLOAT_ALL) == 0 &&
            (c.flags & ~(VY_FILE_ALIASED | VY_FILE_DEBUG | VY_FILE_UNIFORM | VY_FILE_MAXIMAL |
-                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE | VY_FILE_DEBUG_INFO)) == 0 &&
+                        VYRE_AGGREGATE_ALL * VY_FILE_AGGREGATE | VY_FILE_DEBUG_INFO |
+                        VY_FILE_UNOPTIMIZED)) == 0 &&
            (c.flags & (VY_FILE_DEBUG | VY_FILE_DEBUG_INFO)) != VY_FILE_DEBUG_INFO &&
            (c.flags & (VY_FILE_UNIFORM | VY_FILE_MAXIMAL)) != (VY_FILE_UNIFORM | VY_FILE_MAXIMAL);
 }
@@ -202,7 +204,11 @@ static const char *read_sets(reader *r, vy_kernel_file *file)
                 return "two sets of words are for the same choice";
             }
         }
+        if ((choices[i].flags ^ choices[0].flags) & VY_FILE_UNOPTIMIZED) {
+            return "some sets of words are optimised and some are not";
+        }
     }
+    file->is_unoptimized = (choices[0].flags & VY_FILE_UNOPTIMIZED) != 0;
     return NULL;
 }
 

@@ -108,6 +108,12 @@ static vyre_result check_choice(saver *s, uint32_t index)
 static vyre_result check_segments(saver *s, uint32_t index)
 {
     const vyre_kernel *first = s->kernels[0], *other = s->kernels[index];
+    if (first->variants->params.optimization != other->variants->params.optimization) {
+        return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
+                           "one of the kernels 0 and %u of %s is optimised and the other is not. "
+                           "Fix: save them in files of their own",
+                           index, vyre_kernel_name(first));
+    }
     bool is_same =
         first->segment_count == other->segment_count && first->spill_words == other->spill_words;
     for (uint32_t i = 0; is_same && i < first->segment_count; i++) {
@@ -140,13 +146,11 @@ static vyre_result check(saver *s)
                                "vyre_kernel_params.prints",
                                i, vyre_kernel_name(s->kernels[i]));
         }
-        if (s->kernels[i]->variants->lack) {
+        if (s->kernels[i]->variants->is_unchecked) {
             return vy_diag_set(s->diag, VYRE_ERROR_INVALID_ARGUMENT, nowhere,
-                               "kernel %u (%s) was made without %s, to be measured. Fix: "
+                               "kernel %u (%s) was made without checks, to be measured. Fix: "
                                "compile it with vyre_kernel_compile",
-                               i, vyre_kernel_name(s->kernels[i]),
-                               s->kernels[i]->variants->lack == VY_LACKS_CHECKS ? "checks"
-                                                                                : "passes");
+                               i, vyre_kernel_name(s->kernels[i]));
         }
     }
     vyre_result result = print(s, s->kernels[0]->variants->program, &s->text, &s->text_size);

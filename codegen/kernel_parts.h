@@ -56,7 +56,7 @@ typedef struct vy_variants {
     vyre_program *program; /* held */
     /* What the kernel was compiled with; nothing is dumped. Interface and aliased are its own. */
     vyre_kernel_params params;
-    vy_lack lack;
+    bool is_unchecked;
     /* Coarse words: maximal reconvergence was asked for, and there is something to join; old values
      * are used. */
     bool can_join, has_old;
@@ -129,7 +129,7 @@ vyre_result vy_kernel_read_params(const vyre_kernel_params *given, vyre_kernel_p
  * the words (vy_kernel_file_take), nothing is compiled. */
 struct vy_kernel_file;
 vyre_result vy_kernel_make(const vyre_program *program, const vyre_kernel_params *params,
-                           const struct vy_kernel_file *file, vy_lack lack,
+                           const struct vy_kernel_file *file, bool is_unchecked,
                            vyre_kernel **out_kernel, vyre_diag *diag);
 /* The set becomes the words of that variant, unless it has some already. */
 void vy_kernel_add_set(const vyre_kernel *kernel, vy_variant variant, vy_word_set *set);

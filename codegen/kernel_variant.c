@@ -120,7 +120,8 @@ vyre_result vy_kernel_coarsen(const vyre_kernel *kernel, vyre_interface interfac
     *out_coarse = (vy_kernel_coarse){0};
     vy_diag_clear(diag);
     /* Whoever can tell workgroups does one element: there may be nothing to compile for. */
-    if (kernel->workgroup_use && !kernel->has_neighbours) {
+    if (kernel->variants->params.optimization == VYRE_OPTIMIZATION_NONE ||
+        (kernel->workgroup_use && !kernel->has_neighbours)) {
         return VYRE_OK;
     }
     vy_word_set *set = NULL;

@@ -224,6 +224,7 @@ vyre_result vyre_device_create(const vyre_device_params *given, vyre_device **ou
     device->log.print_user = params.print_user;
     device->debug = options.debug;
     device->bindings = options.bindings;
+    device->optimization = options.optimization;
     device->has_driver_thread = params.driver_thread != 0;
     device->memory_limit = params.memory_limit;
     code = vy_device_set_cache_dir(device, options.cache_dir, diag);

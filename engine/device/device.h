@@ -35,9 +35,10 @@ typedef struct vy_device_options {
     vyre_validation validation; /* at least ON where printf statements print */
     bool prints;
     vyre_log_level log_level;
-    uint32_t debug;             /* VYRE_DEBUG_* */
-    vyre_binding_mode bindings; /* what AUTO is; AUTO: by the device */
-    const char *cache_dir;      /* the parameters' or the environment's; NULL: none */
+    uint32_t debug;                 /* VYRE_DEBUG_* */
+    vyre_binding_mode bindings;     /* what AUTO is; AUTO: by the device */
+    vyre_optimization optimization; /* of kernels for the device */
+    const char *cache_dir;          /* the parameters' or the environment's; NULL: none */
 } vy_device_options;
 
 struct vyre_device {
@@ -56,6 +57,7 @@ struct vyre_device {
     bool has_names; /* VK_EXT_debug_utils is enabled */
     vyre_validation validation;
     vyre_binding_mode bindings; /* as in the options */
+    vyre_optimization optimization;
     uint32_t debug;
     uint32_t api_version; /* the instance's */
     vy_snapshot snapshot;

@@ -68,6 +68,7 @@ void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *ou
                                         ? VYRE_RECONVERGENCE_UNIFORM
                                         : VYRE_RECONVERGENCE_NONE;
         out_params->prints = device->log.prints;
+        out_params->optimization = device->optimization;
         out_params->aggregate = can_join(&device->snapshot) ? VY_AGGREGATE_ON_GPUS : 0;
     }
 }

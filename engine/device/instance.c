@@ -37,6 +37,11 @@ static vyre_binding_mode read_bindings(void)
                                          : VYRE_BINDINGS_AUTO;
 }
 
+static vyre_optimization read_optimization(void)
+{
+    return is_word(getenv("VYRE_OPTIMIZE"), "0") ? VYRE_OPTIMIZATION_NONE : VYRE_OPTIMIZATION_FULL;
+}
+
 static vyre_log_level read_level(void)
 {
     const char *text = getenv("VYRE_LOG");
@@ -76,6 +81,7 @@ void vy_device_options_read(const vyre_device_params *params, vy_device_options 
     *out = (vy_device_options){.validation = params->validation,
                                .log_level = params->log_level,
                                .bindings = read_bindings(),
+                               .optimization = read_optimization(),
                                .debug = params->debug | read_debug()};
     /* An empty name says that there is to be none, whatever the environment says. */
     const char *dir = params->cache_dir ? params->cache_dir : getenv("VYRE_CACHE_DIR");

@@ -70,7 +70,8 @@ typedef void (*vyre_vulkan_entry)(void);
  * vyre_device_create: VYRE_DEVICE (name), VYRE_VALIDATE (0, 1 or gpu), VYRE_LOG (error, warning,
  * info, debug), VYRE_DEBUG (a list of serialize, trace, labels, breadcrumbs), VYRE_CACHE_DIR
  * (cache_dir), VYRE_PRINTF (0 or 1: prints), VYRE_BINDINGS (address or descriptor: what
- * VYRE_BINDINGS_AUTO prefers). */
+ * VYRE_BINDINGS_AUTO prefers), VYRE_OPTIMIZE (0: vyre_device_kernel_params asks for
+ * VYRE_OPTIMIZATION_NONE). */
 typedef struct vyre_device_params {
     uint32_t struct_size;
     const vyre_allocator *allocator;
@@ -196,8 +197,8 @@ VYRE_API void vyre_device_get_info(const vyre_device *device, vyre_device_info *
  * Cut at out_size; returns the whole text's length without the final zero. */
 VYRE_API size_t vyre_device_describe(const vyre_device *device, char *out, size_t out_size);
 
-/* How kernels for this device are compiled: target, interface, float modes and whether they print;
- * the rest is zero. */
+/* How kernels for this device are compiled: target, interface, float modes, whether they print, and
+ * whether they are optimised; the rest is zero. */
 VYRE_API void vyre_device_kernel_params(const vyre_device *device, vyre_kernel_params *out_params);
 
 /* Runs the library's tests of the device and its driver: submits and waits. Devices that

@@ -58,6 +58,11 @@ typedef enum vyre_reconvergence {
 #define VYRE_DEBUG_INFO_LINES 1 /* OpName and OpLine */
 #define VYRE_DEBUG_INFO_FULL  2
 
+/* How much is done for speed. Results are the same. NONE: words as the program stands, every access
+ * with its check, one element for each invocation: soon compiled, easy to follow in a debugger, and
+ * a judge of the rest: a result that is wrong with FULL alone is this library's fault. */
+typedef enum vyre_optimization { VYRE_OPTIMIZATION_FULL, VYRE_OPTIMIZATION_NONE } vyre_optimization;
+
 /* What a kernel is compiled for. */
 typedef struct vyre_kernel_params {
     uint32_t struct_size;
@@ -70,8 +75,8 @@ typedef struct vyre_kernel_params {
     int aliased;
     int debug; /* VYRE_DEBUG_INFO_*, for people and debuggers; changes no other word */
     /* Called with the text of every segment after the pass named, "build" for the form before any.
-     * "all": after each; NULL: never. A pass that runs twice is reported twice. Text is not kept
-     * beyond the call. */
+     * "all": after each that runs; NULL: never. A pass that runs twice is reported twice. Text is
+     * not kept beyond the call. */
     const char *dump_after;
     void (*dump)(void *user, uint32_t segment, const char *pass, const char *text);
     void *dump_user;
@@ -81,6 +86,7 @@ typedef struct vyre_kernel_params {
      * for it (vyre_device_params); 0: the words are those of the program without them. Kernels that
      * print run one segment at a time, and cannot be saved. */
     int prints;
+    vyre_optimization optimization;
 } vyre_kernel_params;
 
 /* Thread-safety: immutable. */
@@ -104,8 +110,9 @@ VYRE_API void vyre_kernel_destroy(vyre_kernel **kernel);
 
 /* All kernels are of one program; entry i's words become set i. The bytes are allocated with
  * `allocator` (NULL: malloc) and freed with vyre_kernel_free_data. Errors: INVALID_ARGUMENT
- * (kernels of different programs or library versions, or two of one choice), INVALID_PROGRAM (one
- * that vyre_program_print cannot print), OUT_OF_HOST_MEMORY. Same kernels, same bytes. */
+ * (kernels of different programs or library versions, optimised and not, or two of one choice),
+ * INVALID_PROGRAM (one that vyre_program_print cannot print), OUT_OF_HOST_MEMORY. Same kernels,
+ * same bytes. */
 VYRE_API VYRE_CHECK vyre_result vyre_kernel_save(const vyre_kernel *const *kernels, uint32_t count,
                                                  const vyre_allocator *allocator, void **out_data,
                                                  size_t *out_size, vyre_diag *diag);

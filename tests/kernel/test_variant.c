@@ -305,8 +305,7 @@ static void test_unchecked_kernels_have_coarse_words(void **state)
     vyre_diag diag;
     uint32_t counts[2] = {0, 0};
     assert_int_equal(vyre_kernel_compile(program, NULL, &kernels[0], &diag), VYRE_OK);
-    assert_int_equal(vy_kernel_compile_without(program, NULL, VY_LACKS_CHECKS, &kernels[1], &diag),
-                     VYRE_OK);
+    assert_int_equal(vy_kernel_compile_unchecked(program, NULL, &kernels[1], &diag), VYRE_OK);
     vyre_program_destroy(&program);
     for (int k = 0; k < 2; k++) {
         const uint32_t *words;
@@ -331,8 +330,7 @@ static void test_unchecked_kernels_are_for_measurements(void **state)
     vyre_kernel *checked = NULL, *unchecked = NULL;
     vyre_diag diag;
     assert_int_equal(vyre_kernel_compile(program, NULL, &checked, &diag), VYRE_OK);
-    assert_int_equal(vy_kernel_compile_without(program, NULL, VY_LACKS_CHECKS, &unchecked, &diag),
-                     VYRE_OK);
+    assert_int_equal(vy_kernel_compile_unchecked(program, NULL, &unchecked, &diag), VYRE_OK);
     vyre_program_destroy(&program);
     for (uint32_t i = 0; i < 4; i++) {
         for (uint32_t s = 0; s < 2; s++) {
@@ -352,38 +350,6 @@ static void test_unchecked_kernels_are_for_measurements(void **state)
     assert_null(data);
     vyre_kernel_destroy(&checked);
     vyre_kernel_destroy(&unchecked);
-}
-
-/* Likewise without what is there for speed alone: what is loaded twice is so in the words, too. */
-static void test_kernels_without_passes_are_for_measurements(void **state)
-{
-    (void)state;
-    static const char source[] =
-        "program p\nin x : u32[]\ninout y : u32[]\n"
-        "kernel { if gid.x < len(x) { y[0] = x[gid.x] + x[gid.x] * 1u } }\n";
-    vyre_program *program = parse(source);
-    vyre_kernel *kernels[2] = {NULL, NULL};
-    vyre_segment_info infos[2];
-    vyre_diag diag;
-    assert_int_equal(vyre_kernel_compile(program, NULL, &kernels[0], &diag), VYRE_OK);
-    assert_int_equal(vy_kernel_compile_without(program, NULL, VY_LACKS_PASSES, &kernels[1], &diag),
-                     VYRE_OK);
-    vyre_program_destroy(&program);
-    for (int k = 0; k < 2; k++) {
-        vyre_kernel_segment(kernels[k], 0, &infos[k]);
-    }
-    assert_true(infos[1].instruction_count > infos[0].instruction_count);
-    assert_true(infos[1].word_count > infos[0].word_count);
-    assert_true(infos[1].reads == infos[0].reads && infos[1].writes == infos[0].writes);
-    const vyre_kernel *saved[1] = {kernels[1]};
-    void *data = NULL;
-    size_t size = 0;
-    assert_int_equal(vyre_kernel_save(saved, 1, NULL, &data, &size, &diag),
-                     VYRE_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(diag.message, "without passes"));
-    assert_null(data);
-    vyre_kernel_destroy(&kernels[0]);
-    vyre_kernel_destroy(&kernels[1]);
 }
 
 static void test_variant_dumps_nothing(void **state)
@@ -684,7 +650,6 @@ int main(void)
         cmocka_unit_test(test_unchecked_kernels_are_for_measurements),
         cmocka_unit_test(test_coarse_variants_join_within_workgroups_where_asked),
         cmocka_unit_test(test_unchecked_kernels_have_coarse_words),
-        cmocka_unit_test(test_kernels_without_passes_are_for_measurements),
         cmocka_unit_test(test_variant_dumps_nothing),
         cmocka_unit_test(test_variant_is_one_for_all_threads),
         cmocka_unit_test(test_variant_survives_every_failed_allocation),

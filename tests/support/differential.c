@@ -109,6 +109,7 @@ static bool compile_words(run *r)
     params.prints = r->mode->prints && !r->mode->whole && !r->mode->stays;
     params.debug = r->mode->debug ? VYRE_DEBUG_INFO_FULL : VYRE_DEBUG_INFO_NONE;
     params.aggregate = r->mode->joined ? VYRE_AGGREGATE_ALL : 0;
+    params.optimization = r->mode->plain ? VYRE_OPTIMIZATION_NONE : VYRE_OPTIMIZATION_FULL;
     return vyre_kernel_compile(r->program, &params, &r->kernel, &r->diag) == VYRE_OK ||
            fail(r, "compile");
 }

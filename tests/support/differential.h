@@ -12,6 +12,7 @@ typedef struct vy_mode {
     vyre_target target;
     bool aliased;   /* mine_a and mine_b are one memory */
     bool optimised; /* the words went through spirv-opt -O */
+    bool plain;     /* words without the passes for speed */
     bool debug;     /* debug information in the words */
     bool prints;    /* printf statements in the words; not as one module of all segments */
     bool resident;  /* resident buffers, not borrowed memory */

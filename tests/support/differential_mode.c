@@ -27,6 +27,7 @@ vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
                     .target = bits >> 9 & 1 ? info.target : VYRE_TARGET_VULKAN_1_2,
                     .aliased = (bits >> 10 & 3) == 0,
                     .optimised = (bits >> 12 & 3) == 0,
+                    .plain = (bits >> 22 & 7) == 0,
                     .debug = (bits >> 14 & 3) == 0,
                     .prints = (bits >> 20 & 3) == 0,
                     .resident = bits >> 16 & 1,
@@ -37,12 +38,13 @@ vy_mode vy_mode_of_seed(const vyre_device *device, uint64_t seed)
 
 void vy_mode_print(const vy_mode *mode, char *out, size_t size)
 {
-    snprintf(out, size, "%s, %s%s%s%s%s%s%s%s%s",
+    snprintf(out, size, "%s, %s%s%s%s%s%s%s%s%s%s",
              mode->interface == VYRE_INTERFACE_ADDRESS ? "address" : "descriptor",
              mode->target == VYRE_TARGET_VULKAN_1_3 ? "vulkan1.3" : "vulkan1.2",
-             mode->aliased ? ", aliased" : "", mode->optimised ? ", spirv-opt -O" : "",
-             mode->debug ? ", names" : "", mode->prints ? ", printf" : "",
-             mode->resident ? ", resident" : "", mode->joined ? ", joined atomics" : "",
+             mode->aliased ? ", aliased" : "", mode->plain ? ", -O0" : "",
+             mode->optimised ? ", spirv-opt -O" : "", mode->debug ? ", names" : "",
+             mode->prints ? ", printf" : "", mode->resident ? ", resident" : "",
+             mode->joined ? ", joined atomics" : "",
              mode->whole   ? ", one workgroup"
              : mode->stays ? ", workgroups that stay"
                            : "",

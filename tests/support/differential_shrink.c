@@ -240,8 +240,8 @@ static void simplify_inputs(shrinker *s)
 
 static void simplify_mode(shrinker *s)
 {
-    vy_mode tries[9];
-    for (uint32_t i = 0; i < 9; i++) {
+    vy_mode tries[10];
+    for (uint32_t i = 0; i < 10; i++) {
         tries[i] = *s->mode;
         bool changes = false;
         bool *const flags[] = {&tries[i].optimised, &tries[i].aliased,  &tries[i].debug,
@@ -253,6 +253,9 @@ static void simplify_mode(shrinker *s)
         } else if (i == 7) {
             changes = tries[i].interface != VYRE_INTERFACE_DESCRIPTOR;
             tries[i].interface = VYRE_INTERFACE_DESCRIPTOR;
+        } else if (i == 8) {
+            changes = !tries[i].plain;
+            tries[i].plain = true;
         } else {
             changes = tries[i].target != VYRE_TARGET_VULKAN_1_2;
             tries[i].target = VYRE_TARGET_VULKAN_1_2;

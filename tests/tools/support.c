@@ -239,6 +239,15 @@ void assert_file_has(const char *path, const char *text)
     free(data);
 }
 
+void assert_file_lacks(const char *path, const char *text)
+{
+    size_t size;
+    char *found = get_file(path, &size);
+    assert_non_null(found);
+    assert_null(strstr(found, text));
+    free(found);
+}
+
 void assert_fails(int wanted_code, const char *wanted_text, int code)
 {
     if (code != wanted_code) {

@@ -34,8 +34,9 @@ void wait_for_text(const char *path, const char *text);
  * All that is shown, the keys and the standard error too, lies in `out`, where a line ends in
  * "\r\n". */
 int run_on_terminal(const char *when, const char *keys, const char *tool, ...);
-/* The texts are in the file. */
+/* The text is in the file; is not. */
 void assert_file_has(const char *path, const char *text);
+void assert_file_lacks(const char *path, const char *text);
 /* Runs the tool, wants the code, and the text in `err`. */
 void assert_fails(int wanted_code, const char *wanted_text, int code);
 

@@ -84,6 +84,13 @@ static void test_bisect_finds_a_planted_fault(void **state)
                     "'y'\n");
     assert_file_has("out", "differ:      y (1 of 200 elements)\n");
     assert_file_has("out", "before:      ");
+    assert_file_has("out",
+                    "with -O0:    they agree: what the file has, or what the driver makes of "
+                    "it, is at fault\n");
+    /* Without passes the file's words are not taken. */
+    code = run_tool("vyre-run", "spread.vyk", "--in", "y[200]=iota", "--bisect", "-O0", NULL);
+    assert_int_equal(code, 0);
+    assert_file_has("out", "bisect: device and interpreter agree bit for bit");
     /* The end shows more, which says less. */
     assert_fails(1, "spread.vyk: --bisect in place of --check finds where they part\n",
                  run_tool("vyre-run", "spread.vyk", "--in", "y[200]=iota", "--check", NULL));
@@ -148,6 +155,7 @@ static void test_bisect_shows_lines_and_tolerances(void **state)
     }
     assert_int_equal(code, 1);
     assert_file_has("out", "e.vyre:7:5: error: pass ");
+    assert_file_has("out", "with -O0:    they differ, too\n");
     assert_file_has("out", "\n     7 |     y[i] = exp(v * 0.01)\n");
     assert_file_has("out", "\nallowed:     0 ULP, by exp; ");
 }

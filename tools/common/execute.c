@@ -189,6 +189,9 @@ vyre_result vy_device_program_create(vyre_device *device, const vy_source *sourc
     vyre_kernel_params kernel_params = {0};
     vyre_device_kernel_params(device, &kernel_params);
     kernel_params.debug = source->debug;
+    if (source->optimization == VYRE_OPTIMIZATION_NONE) {
+        kernel_params.optimization = VYRE_OPTIMIZATION_NONE;
+    }
     if (bindings != VYRE_BINDINGS_AUTO) {
         kernel_params.interface =
             bindings == VYRE_BINDINGS_ADDRESS ? VYRE_INTERFACE_ADDRESS : VYRE_INTERFACE_DESCRIPTOR;

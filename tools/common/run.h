@@ -20,6 +20,7 @@ typedef struct vy_source {
     bool is_kernel;        /* a kernel file: its bytes are no text that errors could quote */
     vyre_program *program; /* NULL where only the text was read */
     int debug;             /* VYRE_DEBUG_INFO_*: of what a device is given */
+    vyre_optimization optimization; /* likewise */
 } vy_source;
 
 /* Reads the file; the program is parsed, or taken out of the kernel file, by vy_source_parse.

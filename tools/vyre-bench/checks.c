@@ -154,9 +154,9 @@ static vyre_result make_program(way *w, bool is_unchecked, vyre_binding_mode mod
     options.bindings = mode;
     vyre_result result = vyre_program_parse(text, strlen(text), "checks", NULL, &program, diag);
     if (result == VYRE_OK) {
-        result = is_unchecked ? vy_kernel_compile_without(program, &params, VY_LACKS_CHECKS,
-                                                          &w->program.kernel, diag)
-                              : vyre_kernel_compile(program, &params, &w->program.kernel, diag);
+        result = is_unchecked
+                     ? vy_kernel_compile_unchecked(program, &params, &w->program.kernel, diag)
+                     : vyre_kernel_compile(program, &params, &w->program.kernel, diag);
     }
     if (result == VYRE_OK) {
         result =

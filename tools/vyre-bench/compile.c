@@ -48,7 +48,7 @@ typedef struct source {
 
 /* `program` given: it is compiled; out_kernel NULL: the text is only read. */
 static vyre_result make(const source *s, const vyre_program *given, const vyre_allocator *memory,
-                        vy_lack lack, vyre_kernel **out_kernel, vyre_diag *diag)
+                        vyre_optimization how, vyre_kernel **out_kernel, vyre_diag *diag)
 {
     vyre_program *program = NULL;
     vyre_kernel_params params = {.struct_size = sizeof params, .allocator = memory};
@@ -57,21 +57,21 @@ static vyre_result make(const source *s, const vyre_program *given, const vyre_a
         result = vyre_program_parse(s->text.data, s->text.size, "bench", memory, &program, diag);
     }
     if (result == VYRE_OK && out_kernel) {
-        result =
-            vy_kernel_compile_without(given ? given : program, &params, lack, out_kernel, diag);
+        params.optimization = how;
+        result = vyre_kernel_compile(given ? given : program, &params, out_kernel, diag);
     }
     vyre_program_destroy(&program);
     return result;
 }
 
-static vyre_result sample_way(const source *s, const vyre_program *given, vy_lack lack,
+static vyre_result sample_way(const source *s, const vyre_program *given, vyre_optimization how,
                               bool compiles, double *out, uint32_t count, vyre_diag *diag)
 {
     vyre_result result = VYRE_OK;
     for (uint32_t i = 0; i < count && result == VYRE_OK; i++) {
         vyre_kernel *kernel = NULL;
         uint64_t start = bench_now_ns();
-        result = make(s, given, NULL, lack, compiles ? &kernel : NULL, diag);
+        result = make(s, given, NULL, how, compiles ? &kernel : NULL, diag);
         out[i] = (double)(bench_now_ns() - start) / 1e3;
         vyre_kernel_destroy(&kernel);
     }
@@ -80,22 +80,23 @@ static vyre_result sample_way(const source *s, const vyre_program *given, vy_lac
 
 static vyre_result sample_whole(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, NULL, VY_LACKS_NOTHING, true, out, count, diag);
+    return sample_way(state, NULL, VYRE_OPTIMIZATION_FULL, true, out, count, diag);
 }
 
 static vyre_result sample_plain(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, NULL, VY_LACKS_PASSES, true, out, count, diag);
+    return sample_way(state, NULL, VYRE_OPTIMIZATION_NONE, true, out, count, diag);
 }
 
 static vyre_result sample_parse(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, NULL, VY_LACKS_NOTHING, false, out, count, diag);
+    return sample_way(state, NULL, VYRE_OPTIMIZATION_FULL, false, out, count, diag);
 }
 
 static vyre_result sample_kernel(void *state, double *out, uint32_t count, vyre_diag *diag)
 {
-    return sample_way(state, ((source *)state)->program, VY_LACKS_NOTHING, true, out, count, diag);
+    return sample_way(state, ((source *)state)->program, VYRE_OPTIMIZATION_FULL, true, out, count,
+                      diag);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -121,11 +122,11 @@ static vyre_result check_kernel(const vyre_kernel *kernel, bench_check *out)
     return VYRE_OK;
 }
 
-static vyre_result check_way(const source *s, const vyre_program *given, vy_lack lack,
+static vyre_result check_way(const source *s, const vyre_program *given, vyre_optimization how,
                              bench_check *out, vyre_diag *diag)
 {
     vyre_kernel *kernel = NULL;
-    vyre_result result = make(s, given, NULL, lack, &kernel, diag);
+    vyre_result result = make(s, given, NULL, how, &kernel, diag);
     if (result == VYRE_OK) {
         result = check_kernel(kernel, out);
     }
@@ -135,17 +136,17 @@ static vyre_result check_way(const source *s, const vyre_program *given, vy_lack
 
 static vyre_result check_whole(void *state, bench_check *out, vyre_diag *diag)
 {
-    return check_way(state, NULL, VY_LACKS_NOTHING, out, diag);
+    return check_way(state, NULL, VYRE_OPTIMIZATION_FULL, out, diag);
 }
 
 static vyre_result check_plain(void *state, bench_check *out, vyre_diag *diag)
 {
-    return check_way(state, NULL, VY_LACKS_PASSES, out, diag);
+    return check_way(state, NULL, VYRE_OPTIMIZATION_NONE, out, diag);
 }
 
 static vyre_result check_compiled(void *state, bench_check *out, vyre_diag *diag)
 {
-    return check_way(state, ((source *)state)->program, VY_LACKS_NOTHING, out, diag);
+    return check_way(state, ((source *)state)->program, VYRE_OPTIMIZATION_FULL, out, diag);
 }
 
 /* The same text gives the same program. */
@@ -265,7 +266,7 @@ static vyre_result count_memory(source *s, vyre_diag *diag)
     vyre_allocator counted = {s, reallocate_counted};
     vyre_kernel *kernel = NULL;
     s->now = s->peak = 0;
-    vyre_result result = make(s, NULL, &counted, VY_LACKS_NOTHING, &kernel, diag);
+    vyre_result result = make(s, NULL, &counted, VYRE_OPTIMIZATION_FULL, &kernel, diag);
     vyre_kernel_destroy(&kernel);
     return result;
 }

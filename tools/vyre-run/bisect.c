@@ -301,6 +301,33 @@ static void tell_record(const bisection *b, const vy_interp_place *place, uint32
     session_print_line(&b->s, record->line);
 }
 
+/* Whether words without the passes for speed are right. */
+static vyre_result tell_unoptimized(bisection *b, vy_prefix whole, vyre_diag *diag)
+{
+    session *s = &b->s;
+    bool is_different = false;
+    if (s->source.optimization == VYRE_OPTIMIZATION_NONE) {
+        return VYRE_OK;
+    }
+    s->source.optimization = VYRE_OPTIMIZATION_NONE;
+    vy_device_program_finish(&s->ready);
+    vyre_result result = vy_device_program_create(s->device, &s->source, s->data.workgroup,
+                                                  s->command->bindings, &s->ready, diag);
+    if (result == VYRE_OK) {
+        result = differs(b, whole, &is_different, diag);
+    }
+    if (result == VYRE_OK) {
+        fprintf(s->out, "with -O0:    %s\n",
+                is_different ? "they differ, too"
+                : s->source.is_kernel
+                    ? "they agree: what the file has, or what the driver makes of "
+                      "it, is at fault"
+                    : "they agree: the passes for speed, or what the driver makes "
+                      "of their words, are at fault");
+    }
+    return result;
+}
+
 /* ---- The search ------------------------------------------------------------------------------ */
 
 /* They differ behind `pass` + 1 passes, and not behind `pass`. */
@@ -354,9 +381,10 @@ static vyre_result bisect(bisection *b, int *out_code, vyre_diag *diag)
         result = session_schedule(s, &b->arena, &b->schedule, &b->executions, diag);
     }
     bool is_different = false;
+    vy_prefix whole = {0, 0};
     if (result == VYRE_OK) {
-        result = differs(b, (vy_prefix){vy_run_passes(s->source.program, &s->data), 0},
-                         &is_different, diag);
+        whole.passes = vy_run_passes(s->source.program, &s->data);
+        result = differs(b, whole, &is_different, diag);
     }
     if (result != VYRE_OK || !is_different) {
         *out_code = result == VYRE_OK ? tell_same(b) : VY_EXIT_FAILED;
@@ -366,7 +394,10 @@ static vyre_result bisect(bisection *b, int *out_code, vyre_diag *diag)
     uint32_t passes = b->on_device.passes, first;
     passes = passes > b->reference.passes ? passes : b->reference.passes;
     result = find_first(b, true, 0, passes, &first, diag);
-    return result == VYRE_OK ? search_pass(b, first - 1, diag) : result;
+    if (result == VYRE_OK) {
+        result = search_pass(b, first - 1, diag);
+    }
+    return result == VYRE_OK ? tell_unoptimized(b, whole, diag) : result;
 }
 
 int run_bisect(command *c, FILE *out, FILE *err)

@@ -12,7 +12,7 @@ typedef struct command {
     bool reference, check, races, validate;
     vyre_binding_mode bindings;
     bool time, report, json;
-    bool bisect, step, watch, bounds, debug, prints;
+    bool bisect, step, watch, bounds, debug, unoptimized, prints;
     const char *trace; /* a file, or NULL */
     const char *capture;
     const char *dump_folder;

@@ -36,6 +36,7 @@ enum {
     OPTION_DUMP,
     OPTION_WATCH,
     OPTION_DEBUG,
+    OPTION_O0,
     OPTION_VERSION,
     OPTION_HELP
 };
@@ -96,6 +97,9 @@ static const vy_option own_options[] = {
     {"-g", OPTION_DEBUG, NULL,
      "compile with debug information, so that debuggers show the program's\n"
      "text, lines and variables (NonSemantic.Shader.DebugInfo.100)"},
+    {"-O0", OPTION_O0, NULL,
+     "compile without the passes for speed: easier to follow in a debugger,\n"
+     "and a judge of them: what is wrong without -O0 alone is their fault"},
     VY_HEADING("How long it takes, and what it needs"),
     {"--time", OPTION_TIME, NULL, "print times"},
     {"--repeat", OPTION_REPEAT, "N", "run N times on the device, with the same inputs"},
@@ -201,7 +205,7 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
                      [OPTION_EXAMPLES] = &c->examples,   [OPTION_BISECT] = &c->bisect,
                      [OPTION_BOUNDS] = &c->bounds,       [OPTION_STEP] = &c->step,
                      [OPTION_WATCH] = &c->watch,         [OPTION_DEBUG] = &c->debug,
-                     [OPTION_PRINTF] = &c->prints};
+                     [OPTION_O0] = &c->unoptimized,      [OPTION_PRINTF] = &c->prints};
     switch (id) {
     case OPTION_DEVICE:
         c->list_devices = strcmp(value, "list") == 0;

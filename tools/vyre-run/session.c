@@ -20,6 +20,7 @@ vyre_result session_begin(session *s, command *c, FILE *out, FILE *err, vyre_dia
     uint64_t begin = vyre_clock_ns();
     vyre_result result = vy_source_read(c->files.data[0], &s->source, diag);
     s->source.debug = c->debug ? VYRE_DEBUG_INFO_FULL : VYRE_DEBUG_INFO_NONE;
+    s->source.optimization = c->unoptimized ? VYRE_OPTIMIZATION_NONE : VYRE_OPTIMIZATION_FULL;
     if (result == VYRE_OK) {
         result = vy_source_parse(&s->source, diag);
     }

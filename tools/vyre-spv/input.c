@@ -36,7 +36,8 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
                                  .dump_after = c->dump_after,
                                  .dump = c->dump_after ? print_dump : NULL,
                                  .dump_user = out,
-                                 .prints = c->prints};
+                                 .prints = c->prints,
+                                 .optimization = c->optimization};
     vyre_result result = vy_source_parse(&in->source, diag);
     if (result == VYRE_OK && c->format == FORMAT_TEXT && !c->graph) {
         return VYRE_OK;
@@ -73,12 +74,12 @@ static vyre_result compile(const command *c, input *in, FILE *out, vyre_diag *di
 static vyre_result take_module(const command *c, const char *path, input *in, vyre_diag *diag)
 {
     /* Of two that are compared these options are the other one's, if it is a program. */
-    bool is_of_program = !c->diff && (c->debug || c->coarse || c->prints);
+    bool is_of_program = !c->diff && (c->debug || c->coarse || c->prints || c->optimization);
     if (c->format == FORMAT_TEXT || c->format == FORMAT_KERNEL || c->dump_after || c->graph ||
         is_of_program) {
         return vy_diag_set(diag, VYRE_ERROR_INVALID_ARGUMENT, (vy_loc){0, 0},
                            "this file is SPIR-V already. Fix: leave out --format text or kernel, "
-                           "--dump-after, -g, --coarse, --printf and --graph, which need a "
+                           "--dump-after, -g, -O0, --coarse, --printf and --graph, which need a "
                            "program");
     }
     in->modules = calloc(1, sizeof *in->modules);

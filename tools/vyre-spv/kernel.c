@@ -105,7 +105,8 @@ static vyre_result compile_all(const command *c, const input *in, vyre_kernel **
                                      .aliased = (int)at.alias,
                                      .reconvergence = (vyre_reconvergence)at.reconvergence,
                                      .aggregate = at.aggregate ? aggregate : 0,
-                                     .debug = c->debug};
+                                     .debug = c->debug,
+                                     .optimization = c->optimization};
         if ((!c->has_target || params.target == c->target) &&
             (!c->has_interface || params.interface == c->interface) &&
             is_distinct(in, &params, has_subgroups)) {

@@ -28,6 +28,8 @@ enum {
     OPTION_GRAPH,
     OPTION_DEBUG,
     OPTION_DEBUG_LINES,
+    OPTION_O0,
+    OPTION_O1,
     OPTION_OPT,
     OPTION_AGGREGATE,
     OPTION_COARSE,
@@ -53,6 +55,10 @@ static const vy_option options[] = {
      "or accesses neighbours at once, of segments that have such"},
     {"--printf", OPTION_PRINTF, NULL,
      "keep printf statements, as instructions of NonSemantic.DebugPrintf"},
+    {"-O0", OPTION_O0, NULL,
+     "words as the program stands, without the passes for speed (kernel\n"
+     "files: that are loaded so)"},
+    {"-O1", OPTION_O1, NULL, "with them, as without -O0"},
     {"--opt", OPTION_OPT, NULL, "let spirv-opt -O work on the modules first"},
     {"-g", OPTION_DEBUG, NULL,
      "all that debuggers want to know: text, scopes, lines, types, variables\n"
@@ -204,6 +210,9 @@ static int take_option(command *c, int id, const char *value, FILE *out, FILE *e
         c->debug = id == OPTION_DEBUG         ? VYRE_DEBUG_INFO_FULL
                    : id == OPTION_DEBUG_LINES ? VYRE_DEBUG_INFO_LINES
                                               : c->debug;
+        c->optimization = id == OPTION_O0   ? VYRE_OPTIMIZATION_NONE
+                          : id == OPTION_O1 ? VYRE_OPTIMIZATION_FULL
+                                            : c->optimization;
         c->optimise = c->optimise || id == OPTION_OPT;
         c->aggregate = c->aggregate || id == OPTION_AGGREGATE;
         c->coarse = c->coarse || id == OPTION_COARSE;

@@ -23,6 +23,7 @@ typedef struct command {
     vyre_interface interface;
     bool has_target, has_interface; /* given, and not the default */
     int debug;                      /* VYRE_DEBUG_INFO_* */
+    vyre_optimization optimization;
     bool validate, stats, requirements, explain, optimise, aggregate, coarse, source, diff,
         prints;
 } command;
