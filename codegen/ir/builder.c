@@ -270,6 +270,17 @@ static void check_finished(vyre_builder *b)
     }
 }
 
+/* Nobody has said how large workgroups are, and invocations count elements: whole subgroups of any
+ * device, and no more than all devices have. */
+static void choose_workgroup(const vyre_builder *b)
+{
+    vyre_program *p = b->program;
+    if (!b->has_workgroup && p->grid_over) {
+        p->workgroup[0] =
+            p->subgroup_width > VYRE_DEFAULT_WORKGROUP ? p->subgroup_width : VYRE_DEFAULT_WORKGROUP;
+    }
+}
+
 vyre_result vyre_builder_finish(vyre_builder **builder, vyre_program **out_program, vyre_diag *diag)
 {
     if (out_program) {
@@ -292,6 +303,7 @@ vyre_result vyre_builder_finish(vyre_builder **builder, vyre_program **out_progr
             *diag = b->diag;
         }
     } else {
+        choose_workgroup(b);
         result = vy_program_validate(b->program, b->names, diag);
     }
     if (result == VYRE_OK) {

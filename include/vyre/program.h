@@ -272,6 +272,8 @@ typedef enum vyre_buffer_mode {
 #define VYRE_MAX_PRINTF_VALUES  16u
 #define VYRE_MAX_PRINTF_WORDS   32u /* of all values; 64 bits are two, a vector one a component */
 #define VYRE_DEFAULT_LOOP_LIMIT (1u << 22)
+/* Invocations of a workgroup with `grid over`, where the program does not say; one else. */
+#define VYRE_DEFAULT_WORKGROUP 64u
 
 /* A finished program. Thread-safety: immutable. */
 typedef struct vyre_program vyre_program;
@@ -334,7 +336,8 @@ VYRE_API VYRE_CHECK vyre_result vyre_builder_finish(vyre_builder **builder,
  * program then can only be destroyed), OUT_OF_HOST_MEMORY (likewise). */
 VYRE_API VYRE_CHECK vyre_result vyre_program_record_bounds(vyre_program *program, vyre_diag *diag);
 
-/* Header. Each at most once. */
+/* Header. Each at most once. Without a workgroup: VYRE_DEFAULT_WORKGROUP x 1 x 1 with grid_over (or
+ * the subgroup width, where that is more), else 1 x 1 x 1. */
 VYRE_API void vyre_build_workgroup(vyre_builder *b, uint32_t x, uint32_t y, uint32_t z);
 /* One invocation for each element of that buffer. */
 VYRE_API void vyre_build_grid_over(vyre_builder *b, vyre_ref buffer);

@@ -247,7 +247,7 @@ static void test_bytes_saturate_where_they_should(void **state)
         return;
     }
     check_eight(device,
-                "program bytes\ngrid over tallies\nin f: f64[]\nout o: u32[8]\n"
+                "program bytes\nworkgroup 1\ngrid over tallies\nin f: f64[]\nout o: u32[8]\n"
                 "out tallies: u32[8]\nkernel {\n"
                 "    let v11 = subgroup_exclusive_mul(i8(0u))\n"
                 "    o[gid.x] = (o[gid.x] * 31u) ^ u32(v11)\n    if (f64(0u) <= f[gid.x]) {\n"
@@ -273,7 +273,7 @@ static void test_remainders_of_bytes_choose(void **state)
         return;
     }
     check_eight(device,
-                "program remainders\ngrid over tallies\nin a: i8[]\nout o: u32[8]\n"
+                "program remainders\nworkgroup 1\ngrid over tallies\nin a: i8[]\nout o: u32[8]\n"
                 "out tallies: u32[8]\nkernel {\n    var v7: u32 = wid.x\n"
                 "    switch (u32(a[gid.x]) % v7) % 6u {\n        case 2 {\n"
                 "            v7 = 0u\n        }\n    }\n    o[gid.x] = v7 ^ 0u\n}\n",

@@ -55,6 +55,35 @@ static void test_header_is_read_whatever_its_order(void **state)
     vyre_program_destroy(&p);
 }
 
+/* Whole subgroups, where invocations count elements; the text says it from then on. */
+static void test_workgroups_have_a_size_where_none_is_given(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        uint32_t size;
+    } rows[] = {{"grid over b", 64},
+                {"subgroup 32 grid over b", 64},
+                {"subgroup 128 grid over b", 128},
+                {"grid over b workgroup 1", 1},
+                {"", 1},
+                {"grid of 3", 1}};
+    for (size_t i = 0; i < VY_COUNT_OF(rows); i++) {
+        char text[100], wanted[40];
+        snprintf(text, sizeof text, "program x inout b : u32[] %s kernel { }", rows[i].header);
+        vyre_program *p = parse_ok(text);
+        assert_int_equal(p->workgroup[0], rows[i].size);
+        assert_int_equal(p->workgroup[1] * p->workgroup[2], 1);
+        char *printed = NULL;
+        size_t size = 0;
+        assert_int_equal(vyre_program_print(p, NULL, &printed, &size), VYRE_OK);
+        snprintf(wanted, sizeof wanted, "workgroup %u\n", (unsigned)rows[i].size);
+        assert_non_null(strstr(printed, wanted));
+        vyre_text_free(NULL, printed, size);
+        vyre_program_destroy(&p);
+    }
+}
+
 static void test_buffers_have_modes_types_and_counts(void **state)
 {
     (void)state;
@@ -736,6 +765,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_header_is_read_whatever_its_order),
+        cmocka_unit_test(test_workgroups_have_a_size_where_none_is_given),
         cmocka_unit_test(test_buffers_have_modes_types_and_counts),
         cmocka_unit_test(test_every_statement_is_read),
         cmocka_unit_test(test_atomics_take_operands_and_orders),

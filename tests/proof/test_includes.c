@@ -18,8 +18,9 @@ typedef struct layer {
 
 #define PUBLIC "vyre/"
 static const layer layers[] = {
-    /* The limits of printf statements, and the line that one makes, are a program's. */
-    {"codegen/base", {PUBLIC "result.h", PUBLIC "program.h", "codegen/base/"}},
+    /* The limits of printf statements, and the line that one makes, are a program's. The compiler has
+     * what AddressSanitizer is told by. */
+    {"codegen/base", {PUBLIC "result.h", PUBLIC "program.h", "sanitizer/", "codegen/base/"}},
     {"codegen/ir", {PUBLIC, "codegen/base/", "codegen/ir/"}},
     {"codegen/passes", {PUBLIC, "codegen/base/", "codegen/ir/", "codegen/passes/"}},
     {"codegen/interp", {PUBLIC, "codegen/base/", "codegen/ir/", "codegen/interp/"}},
