@@ -167,6 +167,7 @@ have_program dot|graphviz|graphviz
 have_program help2man|help2man|help2man (for the man pages of the tools)
 have_program groff|groff-base|groff (to test the man pages)
 have_program zsh|zsh|zsh (to test its completion)
+have_program fish|fish|fish (likewise)
 have_header GLFW/glfw3.h|libglfw3-dev|GLFW (for examples/renderer)
 have_header png.h|libpng-dev|libpng (for examples/renderer)
 have_display|xvfb xauth|a display without a screen (to test examples/renderer)

@@ -72,6 +72,7 @@ static void test_tools_tell_usage_and_version(void **state)
 
 /* ---- Man pages ------------------------------------------------------------------------------- */
 
+#ifdef MANUAL_HAS_PAGES
 /* Prints options of --help that the page ($2) of the tool ($1) lacks. */
 static const char missing_options[] =
     "\"$1\" --help | sed -n 's/^  \\(--*[a-zA-Z0-9-]*\\).*/\\1/p' >options\n"
@@ -79,6 +80,7 @@ static const char missing_options[] =
     "tr -d '\\\\' <\"$2\" >page\n"
     "while read -r option; do grep -q -e \"^fB${option}fR\" page || echo \"$option\"; done "
     "<options\n";
+#endif
 
 static void test_pages_have_all_options_and_no_warnings(void **state)
 {
@@ -178,6 +180,47 @@ static void test_bash_completes_values_and_files(void **state)
     setup(NULL);
 }
 
+/* What fish completes the command line $1 with, without what it says of it. */
+static const char fish_script[] = "tool=${1%% *}\n"
+                                  "fish --no-config -c \"source '" MANUAL
+                                  "fish/$tool.fish'; complete -C '$1'\" | cut -f1 | sort\n";
+/* Prints options of --help of the tool $1 that it does not, and others that it does. */
+static const char fish_options_script[] =
+    "\"" VYRE_BINARY_DIR
+    "/bin/$1\" --help | sed -n 's/^  \\(--*[a-zA-Z0-9-]*\\).*/\\1/p' | sort >wanted\n"
+    "for kind in - --; do\n"
+    "    fish --no-config -c \"source '" MANUAL "fish/$1.fish'; complete -C '$1 $kind'\"\n"
+    "done | cut -f1 | sort -u >found\n"
+    "comm -3 wanted found\n";
+
+static void test_fish_completes_options_values_and_files(void **state)
+{
+    (void)state;
+    if (!has_program("fish")) {
+        fail_msg("there is no fish. Fix: run tools/setup.sh");
+    }
+    static const struct {
+        const char *line, *wanted;
+    } cases[] = {
+        {"vyre-run --strat", "--strategy\n"},
+        {"vyre-run --strategy ", "auto\npersistent\nreplay\nworkgroup\n"},
+        {"vyre-run --interface=d", "--interface=descriptor\n"},
+        {"vyre-spv -O", "-O0\n-O1\n"},
+        {"vyre-spv --dump-after c", "canonical-nan\ncse\n"},
+        {"vyre-spv --target vulkan1.3 --format ke", "kernel\n"},
+        {"vyre-bench me", "megakernel\n"},
+        {"vyre-demo --l", "--limit\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run_script(fish_script, cases[i].line, "");
+        assert_file_is("out", cases[i].wanted);
+    }
+    for (size_t i = 0; i < TOOL_COUNT; i++) {
+        run_script(fish_options_script, tools[i], "");
+        assert_file_is("out", "");
+    }
+}
+
 /* Prints options of --help of the tool $1 that are not completed, or not known to zsh's file. */
 static const char options_script[] =
     "\"" VYRE_BINARY_DIR
@@ -232,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_bash_completes_values_and_files),
         cmocka_unit_test(test_all_options_are_completed),
         cmocka_unit_test(test_zsh_reads_its_files),
+        cmocka_unit_test(test_fish_completes_options_values_and_files),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

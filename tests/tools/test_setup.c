@@ -18,7 +18,7 @@ static const char make_tree[] =
     "    mkdir -p \"prefix/include/${f%/*}\" && rm -rf \"prefix/include/$f\" && "
     ">\"prefix/include/$f\"\n"
     "done\n"
-    "for f in ninja pkg-config c++ cc glslangValidator spirv-val dot help2man groff zsh xvfb-run "
+    "for f in ninja pkg-config c++ cc glslangValidator spirv-val dot help2man groff zsh fish xvfb-run "
     "xauth; do\n"
     "    >prefix/bin/$f && chmod +x prefix/bin/$f\n"
     "done\n"

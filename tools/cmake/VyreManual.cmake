@@ -1,5 +1,6 @@
-# Man pages (by help2man, where it is) and completion for bash and zsh, made from what the tools
-# print with --help and --version: build/manual/NAME.1, build/manual/bash/NAME, build/manual/zsh/_NAME.
+# Man pages (by help2man, where it is) and completion for bash, zsh and fish, made from what the
+# tools print with --help and --version: build/manual/NAME.1, build/manual/bash/NAME,
+# build/manual/zsh/_NAME, build/manual/fish/NAME.fish.
 
 set(vyre_about_vyre-run "run a compute program on a Vulkan device or the reference interpreter")
 set(vyre_about_vyre-spv "compile a compute program to SPIR-V and look at it")
@@ -27,21 +28,26 @@ set(VYRE_ZSH_DIR ${zsh_dir} CACHE STRING "Where completion for zsh is installed,
 mark_as_advanced(VYRE_ZSH_DIR)
 
 set(vyre_manual_dir "${PROJECT_BINARY_DIR}/manual")
-file(MAKE_DIRECTORY "${vyre_manual_dir}/bash" "${vyre_manual_dir}/zsh")
+file(MAKE_DIRECTORY "${vyre_manual_dir}/bash" "${vyre_manual_dir}/zsh"
+    "${vyre_manual_dir}/fish")
 set(vyre_manual_files "")
 foreach(name IN LISTS vyre_tools)
     set(bash "${vyre_manual_dir}/bash/${name}")
     set(zsh "${vyre_manual_dir}/zsh/_${name}")
+    set(fish "${vyre_manual_dir}/fish/${name}.fish")
     set(script "${PROJECT_SOURCE_DIR}/tools/cmake/make-completion.cmake")
-    add_custom_command(OUTPUT "${bash}" "${zsh}"
+    add_custom_command(OUTPUT "${bash}" "${zsh}" "${fish}"
         COMMAND ${CMAKE_COMMAND} "-DTOOL=$<TARGET_FILE:${name}>" -DNAME=${name} "-DBASH=${bash}"
-            "-DZSH=${zsh}" -P "${script}"
+            "-DZSH=${zsh}" "-DFISH=${fish}" -P "${script}"
         DEPENDS ${name} "${script}" tools/cmake/completion.bash.in tools/cmake/completion.zsh.in
+            tools/cmake/completion.fish.in
         COMMENT "Making the completion of ${name}" VERBATIM)
-    list(APPEND vyre_manual_files "${bash}" "${zsh}")
+    list(APPEND vyre_manual_files "${bash}" "${zsh}" "${fish}")
     install(FILES "${bash}" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         COMPONENT tools)
     install(FILES "${zsh}" DESTINATION ${VYRE_ZSH_DIR} COMPONENT tools)
+    install(FILES "${fish}" DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+        COMPONENT tools)
     if(VYRE_HELP2MAN)
         set(page "${vyre_manual_dir}/${name}.1")
         set(see "${PROJECT_SOURCE_DIR}/tools/cmake/manual.h2m")

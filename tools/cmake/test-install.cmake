@@ -81,7 +81,7 @@ file(SHA256 "${root}/vyre-vk.tar.gz" hash)
 consume(fetch "-DVYRE_ARCHIVE=file://${root}/vyre-vk.tar.gz" "-DVYRE_ARCHIVE_HASH=${hash}"
     "-DVYRE_DEPS_DIR=${DEPS_DIR}")
 
-# The tools run from there; their man pages and completion are where man, bash and zsh look.
+# The tools run from there; their man pages and completion are where man and the shells look.
 foreach(tool vyre-run vyre-spv vyre-demo vyre-bench)
     if(NOT EXISTS "${BINARY_DIR}/bin/${tool}")
         continue() # built without tools
@@ -90,7 +90,8 @@ foreach(tool vyre-run vyre-spv vyre-demo vyre-bench)
     if(NOT output MATCHES "^${tool} [0-9]")
         message(FATAL_ERROR "${tool} --version says: ${output}")
     endif()
-    foreach(file bash-completion/completions/${tool} man/man1/${tool}.1)
+    foreach(file bash-completion/completions/${tool} fish/vendor_completions.d/${tool}.fish
+            man/man1/${tool}.1)
         if(file MATCHES "^man" AND NOT EXISTS "${BINARY_DIR}/manual/${tool}.1")
             continue() # made without help2man
         endif()
