@@ -568,14 +568,15 @@ static void test_docs_project_is_built_and_run(void **state)
     vy_text_finish(&text);
     char *program = docs_get("docs/programs/walk.vyre");
     put_text("mine.vyre", program);
-    char *shell[] = {"bash",
-                     "-c",
-                     "rm -rf made && cmake -S . -B made -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" "
-                     "-DCMAKE_C_COMPILER=\"$1\" -DCMAKE_C_FLAGS=\"$2\" && cmake --build made",
-                     "bash",
-                     DOCS_CC,
-                     DOCS_SANITIZE,
-                     NULL};
+    char *shell[] = {
+        "bash",
+        "-c",
+        "rm -rf made && cmake -G Ninja -S . -B made -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" "
+        "-DCMAKE_C_COMPILER=\"$1\" -DCMAKE_C_FLAGS=\"$2\" && cmake --build made",
+        "bash",
+        DOCS_CC,
+        DOCS_SANITIZE,
+        NULL};
     must_run(shell);
     if (!has_no_device()) {
         char *app[] = {"made/app", NULL};
