@@ -238,7 +238,7 @@ static void test_docs_programs_are_right(void **state)
 /* What the tools and the checkout of a reader are, in the current folder: a build folder to install
  * from and to write into, the programs, and the tools in the PATH. */
 #define READERS_FOLDER                                                                             \
-    "mkdir -p build; for f in bin cmake_install.cmake CMakeCache.txt; do\n"                        \
+    "rm -rf build; mkdir -p build; for f in bin cmake_install.cmake CMakeCache.txt; do\n"          \
     "    ln -sfn \"$1/$f\" build/$f\n"                                                             \
     "done\n"                                                                                       \
     "for f in shaders examples; do ln -sfn \"$2/$f\" $f; done\n"                                   \
