@@ -33,7 +33,7 @@ tests=(
     test_catalogue_text test_type_int test_type_float test_type_memory test_type_subgroup
     test_device test_gpu_assisted test_device_memory test_adopt test_adopt_params test_bad_device
     test_places test_printf test_dispatch test_until test_until_flag test_auto_bindings test_bindings test_sequence test_sequence_life test_ticket
-    test_prefix test_steady test_coarse test_neighbours test_trips test_append test_group_joins test_blocks test_persistent_words
+    test_prefix test_steady test_coarse test_neighbours test_trips test_unoptimized test_append test_group_joins test_blocks test_persistent_words
     test_workgroup test_persistent test_instances test_loss test_teardown test_queue
     test_record test_host_sync test_report
     test_buffer test_transfer test_transfer_kernels test_gather test_hazards test_cache test_exact
