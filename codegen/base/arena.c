@@ -9,9 +9,6 @@
 
 #if VY_HAS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-#else
-#define __asan_poison_memory_region(at, size)   ((void)(at), (void)(size))
-#define __asan_unpoison_memory_region(at, size) ((void)(at), (void)(size))
 #endif
 
 #define FIRST_BLOCK_SIZE ((size_t)4096)
@@ -29,6 +26,27 @@ static size_t aligned(size_t size)
     return (size + unit - 1) / unit * unit;
 }
 
+/* Memory that becomes nobody's, and that becomes somebody's again. */
+static void close_memory(const void *at, size_t size)
+{
+#if VY_HAS_ADDRESS_SANITIZER
+    __asan_poison_memory_region(at, size);
+#else
+    (void)at;
+    (void)size;
+#endif
+}
+
+static void open_memory(const void *at, size_t size)
+{
+#if VY_HAS_ADDRESS_SANITIZER
+    __asan_unpoison_memory_region(at, size);
+#else
+    (void)at;
+    (void)size;
+#endif
+}
+
 /* What an allocation takes of its block. */
 static size_t taken(size_t size)
 {
@@ -40,7 +58,7 @@ static void start(struct vy_arena_block *block, struct vy_arena_block *next, siz
 {
     const size_t used = aligned(sizeof *block);
     *block = (struct vy_arena_block){next, size, used};
-    __asan_poison_memory_region((char *)block + used, size - used);
+    close_memory((char *)block + used, size - used);
 }
 
 void vy_arena_init(vy_arena *arena, const vyre_allocator *allocator)
@@ -58,7 +76,7 @@ void vy_arena_finish(vy_arena *arena)
     struct vy_arena_block *block = arena->head;
     while (block) {
         struct vy_arena_block *next = block->next;
-        __asan_unpoison_memory_region(block, block->size);
+        open_memory(block, block->size);
         vy_free(&arena->allocator, block, block->size);
         block = next;
     }
@@ -152,7 +170,7 @@ static void *allocate(vy_arena *arena, size_t count, size_t size)
     }
     char *memory = (char *)block + block->used;
     block->used += total;
-    __asan_unpoison_memory_region(memory, bytes);
+    open_memory(memory, bytes);
     return memory;
 }
 
@@ -205,7 +223,7 @@ void vy_vec_open_raw(void **data, uint32_t count, uint32_t more, size_t element_
     char *rows = NULL;
     memcpy(&rows, data, sizeof rows);
     if (rows) {
-        __asan_unpoison_memory_region(rows + count * element_size, more * element_size);
+        open_memory(rows + count * element_size, more * element_size);
     }
 }
 
@@ -237,9 +255,9 @@ bool vy_vec_grow_raw(vy_arena *arena, void **data, uint32_t count, uint32_t *cap
     const size_t held = (size_t)count * element_size;
     if (count) {
         memcpy(grown, old, held);
-        __asan_poison_memory_region(old, held);
+        close_memory(old, held);
     }
-    __asan_poison_memory_region(grown + held, wanted * element_size - held);
+    close_memory(grown + held, wanted * element_size - held);
     memcpy(data, &grown, sizeof grown);
     *capacity = wanted;
     return true;
